@@ -1,10 +1,7 @@
 /* A parallel loop visits every index once, whatever the number of threads and however it nests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit/test.h"
+
 #include <stdatomic.h>
 
 #include "base/threads.h"

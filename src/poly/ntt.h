@@ -1,0 +1,37 @@
+/* Number-theoretic transforms over Fr of BLS12-381 on domains of 2^k points, k from 0 to 32.
+ *
+ * The domain is {w^i}, w = ROOT_OF_UNITY^(2^(32-k)), as bellperson's EvaluationDomain has it. No
+ * transform permutes by bit reversal: the forward one may leave its result in bit-reversed order
+ * and the inverse takes it so; the quotient needs no other order inside.
+ *
+ * Owner: a plan belongs to its creator and is read only after that; any number of threads may use
+ * it. Twiddles are charged to CUZK_PURPOSE_NTT.
+ */
+#ifndef CUZK_POLY_NTT_H
+#define CUZK_POLY_NTT_H
+
+#include "curve/bls12_381/ops.h"
+
+struct cuzk_ntt;
+
+cuzk_status cuzk_ntt_create(struct cuzk_ntt **out, unsigned log2_size, const struct cuzk_run *run,
+                            struct cuzk_error *err);
+void cuzk_ntt_destroy(struct cuzk_ntt *ntt);
+
+enum cuzk_order { CUZK_ORDER_NATURAL, CUZK_ORDER_REVERSED };
+
+/* In place, over 2^k elements. forward: coefficients (natural) to values in the order asked for.
+ * inverse: values in the given order to coefficients (natural), divided by 2^k.
+ * coset: values at shift·w^i, where shift is any non-zero element (NULL: 1). */
+void cuzk_ntt_forward(const struct cuzk_ntt *ntt, struct bls12_381_fr *a, enum cuzk_order out_order,
+                      const struct bls12_381_fr *shift, const struct cuzk_run *run);
+void cuzk_ntt_inverse(const struct cuzk_ntt *ntt, struct bls12_381_fr *a, enum cuzk_order in_order,
+                      const struct bls12_381_fr *shift, const struct cuzk_run *run);
+
+/* The quotient h of a∘b - c by X^n - 1 (DESIGN: six transforms). a and b hold the values of A·w and
+ * B·w on the domain in natural order; c must be a∘b there. On return a holds h's n coefficients,
+ * the last one zero; b and c (n elements of scratch, need not be set) are destroyed. */
+void cuzk_ntt_quotient(const struct cuzk_ntt *ntt, struct bls12_381_fr *a, struct bls12_381_fr *b,
+                       struct bls12_381_fr *c, const struct cuzk_run *run);
+
+#endif
