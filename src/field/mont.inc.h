@@ -46,6 +46,11 @@ static const struct F FN(_zero) __attribute__((unused)) = {{0}};
 static const struct F FN(_one) __attribute__((unused)) = {{FC(_ONE)}};
 static const struct F FN(_r2) __attribute__((unused)) = {{FC(_R2)}};
 
+CUZK_INLINE void FN(_set_one)(struct F *r)
+{
+    *r = FN(_one);
+}
+
 CUZK_INLINE bool FN(_is_zero)(const struct F *a)
 {
     uint64_t x = 0;
@@ -220,14 +225,23 @@ CUZK_MAYBE void FN(_to_be)(uint8_t out[8 * N], const struct F *a)
         out[8 * N - 1 - i] = (uint8_t)(t[i / 8] >> (8 * (i % 8)));
 }
 
-/* r = a^e, e as words, least significant first. */
+/* r = a^e, e as words, least significant first; windows of four bits. */
 CUZK_MAYBE void FN(_pow)(struct F *r, const struct F *a, const uint64_t *e, int words)
 {
-    struct F t = FN(_one), base = *a;
-    for (int i = 64 * words - 1; i >= 0; i--) {
-        FN(_sqr)(&t, &t);
-        if (e[i / 64] >> (i % 64) & 1)
-            FN(_mul)(&t, &t, &base);
+    struct F table[16], t = FN(_one);
+    table[0] = FN(_one);
+    for (int i = 1; i < 16; i++)
+        FN(_mul)(&table[i], &table[i - 1], a);
+    bool started = false;
+    for (int i = 64 * words - 4; i >= 0; i -= 4) {
+        unsigned digit = (unsigned)(e[i / 64] >> (i % 64)) & 15;
+        if (started)
+            for (int j = 0; j < 4; j++)
+                FN(_sqr)(&t, &t);
+        if (digit != 0) {
+            FN(_mul)(&t, &t, &table[digit]);
+            started = true;
+        }
     }
     *r = t;
 }
@@ -243,6 +257,56 @@ CUZK_MAYBE void FN(_inv)(struct F *r, const struct F *a)
     static const uint64_t e[N] = {FC(_P_MINUS_2)};
     FN(_pow)(r, a, e, N);
 }
+
+/* r = a/2. */
+CUZK_INLINE void FN(_halve)(struct F *r, const struct F *a)
+{
+    uint64_t t[N], mask = 0 - (a->l[0] & 1), carry = 0;
+    for (int i = 0; i < N; i++) {
+        cuzk_u128 x = (cuzk_u128)a->l[i] + (FN(_modulus)[i] & mask) + carry;
+        t[i] = (uint64_t)x;
+        carry = (uint64_t)(x >> 64);
+    }
+    for (int i = 0; i < N; i++)
+        r->l[i] = t[i] >> 1 | (i + 1 < N ? t[i + 1] : carry) << 63;
+}
+
+/* True if the number a is above (p - 1)/2: the larger of a and -a. */
+CUZK_MAYBE bool FN(_is_larger)(const struct F *a)
+{
+    uint64_t t[N], carry = 0;
+    FN(_to_limbs)(t, a);
+    for (int i = 0; i < N; i++) {
+        uint64_t top = t[i] >> 63;
+        t[i] = t[i] << 1 | carry;
+        carry = top;
+    }
+    for (int i = N - 1; i >= 0; i--)
+        if (t[i] != FN(_modulus)[i])
+            return t[i] > FN(_modulus)[i];
+    return false; /* 2a = p cannot be */
+}
+
+#if FC(_MODULUS_MOD_4) == 3
+/* r = a^((p-3)/4): 1/sqrt(a) where a is a square, so that a r^2 is 1 for squares, -1 for others. */
+CUZK_MAYBE void FN(_inv_sqrt)(struct F *r, const struct F *a)
+{
+    static const uint64_t e[N] = {FC(_P_MINUS_3_BY_4)};
+    FN(_pow)(r, a, e, N);
+}
+
+/* A square root, false (and r zero) if there is none. */
+CUZK_MAYBE bool FN(_sqrt)(struct F *r, const struct F *a)
+{
+    struct F t, root, check;
+    FN(_inv_sqrt)(&t, a);
+    FN(_mul)(&root, &t, a);
+    FN(_sqr)(&check, &root);
+    bool ok = FN(_eq)(&check, a);
+    *r = ok ? root : FN(_zero);
+    return ok;
+}
+#endif
 
 #undef FN
 #undef FC

@@ -26,6 +26,10 @@
 #define BLS12_381_FP_R3 0xed48ac6bd94ca1e0, 0x315f831e03a7adf8, 0x9a53352a615e29dd, 0x34c04e5e921e1761, 0x2512d43565724728, 0x0aa6346091755d4d
 /* p - 2: exponent of the inverse */
 #define BLS12_381_FP_P_MINUS_2 0xb9feffffffffaaa9, 0x1eabfffeb153ffff, 0x6730d2a0f6b0f624, 0x64774b84f38512bf, 0x4b1ba7b6434bacd7, 0x1a0111ea397fe69a
+/* p mod 4 */
+#define BLS12_381_FP_MODULUS_MOD_4 3
+/* (p - 3)/4: exponent of 1/sqrt */
+#define BLS12_381_FP_P_MINUS_3_BY_4 0xee7fbfffffffeaaa, 0x07aaffffac54ffff, 0xd9cc34a83dac3d89, 0xd91dd2e13ce144af, 0x92c6e9ed90d2eb35, 0x0680447a8e5ff9a6
 
 /* limbs of an element */
 #define BLS12_381_FR_LIMBS 4
@@ -45,6 +49,8 @@
 #define BLS12_381_FR_R3 0xc62c1807439b73af, 0x1b3e0d188cf06990, 0x73d13c71c7b5f418, 0x6e2a5bb9c8db33e9
 /* p - 2: exponent of the inverse */
 #define BLS12_381_FR_P_MINUS_2 0xfffffffeffffffff, 0x53bda402fffe5bfe, 0x3339d80809a1d805, 0x73eda753299d7d48
+/* p mod 4 */
+#define BLS12_381_FR_MODULUS_MOD_4 1
 /* largest s with 2^s | p - 1 */
 #define BLS12_381_FR_TWO_ADICITY 32
 /* 7, generates the multiplicative group; Montgomery form */
