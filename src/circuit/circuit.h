@@ -8,7 +8,8 @@
  * constant one and inputs among them, by order of first use), then its own auxiliaries in order of
  * allocation. An instance gives the tags of the ports; its own variables and its rows follow those
  * of the instance before it. Which own variables are boolean by construction is known from the
- * template, so a witness keeps them as single bits.
+ * template, so a witness keeps them as single bits. The ports of one instance are distinct, so that
+ * the terms of a row are, too.
  *
  * Owner: the creator; read only once built, then any thread may read it. Memory is charged to
  * CUZK_PURPOSE_SHAPE (circuit) and CUZK_PURPOSE_WITNESS (witness).
@@ -34,6 +35,8 @@ struct cuzk_term {
     uint16_t coefficient;
 };
 
+struct cuzk_gadget;
+
 struct cuzk_template {
     const char *name; /* "sha256 block", "poseidon 11" …; static or owned by the circuit */
     uint32_t rows, ports, own;
@@ -42,6 +45,9 @@ struct cuzk_template {
     struct cuzk_term *terms[3]; /* equal variables merged, no zero coefficient */
     uint64_t *boolean;          /* own bits: boolean by construction */
     uint32_t *rank;             /* per 64 own variables: non-boolean ones before them */
+    /* What made it (gadget.h): run again to make an instance's witness. NULL: read from a file. */
+    const struct cuzk_gadget *gadget;
+    uint64_t parameter;
 };
 
 struct cuzk_instance {
@@ -121,15 +127,14 @@ void cuzk_density_destroy(struct cuzk_density *density);
 
 /* The rows one after another in the canonical form that is hashed and dumped (terms sorted: inputs
  * first, then auxiliaries, each ascending; equal ones merged, zeros dropped). Visits rows
- * [first_row, first_row + count). */
+ * [first_row, first_row + count); a visitor's failure ends it. */
 struct cuzk_row_term {
     uint32_t tag;
-    uint32_t coefficient; /* number in the table; UINT32_MAX: merged, see value */
-    struct bls12_381_fr value;
+    uint32_t coefficient; /* number in the circuit's table */
 };
 typedef cuzk_status cuzk_row_visitor(void *context, uint32_t row,
-                                     const struct cuzk_row_term *terms[3], const uint32_t counts[3],
-                                     struct cuzk_error *err);
+                                     const struct cuzk_row_term *const terms[3],
+                                     const uint32_t counts[3], struct cuzk_error *err);
 cuzk_status cuzk_circuit_rows(const struct cuzk_circuit *circuit, uint32_t first_row,
                               uint32_t count, cuzk_row_visitor *visit, void *context,
                               struct cuzk_error *err);
