@@ -32,6 +32,7 @@
 #include "cuzk/device.h"
 #include "device/qap.h"
 #include "format/params.h"
+#include "format/waste.h"
 
 struct cuzk_device_ops;
 
@@ -105,13 +106,6 @@ struct cuzk_stages {
     double seconds[CUZK_STAGE_COUNT];
 };
 
-/* Setup's secrets ("toxic waste") and the two generators. Wiped by whoever holds it. */
-struct cuzk_waste {
-    struct bls12_381_fr alpha, beta, gamma, delta, tau;
-    struct bls12_381_g1_affine g1;
-    struct bls12_381_g2_affine g2;
-};
-
 /* Tests only: places where a backend flips one bit in the next proof that it starts. */
 enum cuzk_fault {
     CUZK_FAULT_NONE,
@@ -154,8 +148,9 @@ struct cuzk_device_ops {
     /* Frees it, finished or not, and its witness; tolerates NULL. */
     void (*pending_free)(struct cuzk_pending *pending);
 
-    /* Setup: the circuit's polynomials at tau, kept on the device until setup_end, which wipes
-     * them. waste is read during the call and until setup_end. Fails with CUZK_E_ARGUMENT where
+    /* Setup over the generators of constants.h: the circuit's polynomials at tau, kept on the
+     * device until setup_end, which wipes them. waste (its alpha, beta, delta, tau) is borrowed and
+     * read until setup_end. Fails with CUZK_E_ARGUMENT where
      * tau lies in the domain, CUZK_E_UNSUPPORTED for an auxiliary in no row (named). */
     cuzk_status (*setup_start)(struct cuzk_device *device, struct cuzk_device_setup **out,
                                const struct cuzk_device_circuit *circuit,
