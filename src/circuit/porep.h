@@ -33,6 +33,7 @@ enum {
     CUZK_POREP_PARENTS = 14,       /* both */
     CUZK_POREP_LABEL_PARENTS = 37, /* hashed for a label: the parents over and over */
     CUZK_POREP_MAX_LAYERS = 11,
+    CUZK_POREP_MAX_CHALLENGES = 18,  /* a partition */
     CUZK_POREP_MAX_LEVELS = 31,      /* of tree D */
     CUZK_POREP_MAX_ARITY = 8,        /* of trees R and C */
     CUZK_POREP_CHALLENGE_INPUTS = 18 /* public inputs a challenge */
