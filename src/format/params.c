@@ -9,6 +9,7 @@
 #include "format/params.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -39,47 +40,73 @@ static uint64_t point_bytes(enum cuzk_section section)
     return section == CUZK_QUERY_B2 ? CUZK_G2_BYTES : CUZK_G1_BYTES;
 }
 
-/* Says where a batch of points failed: `offset` is that of its first point. */
-static cuzk_status point_failed(struct cuzk_error *err, cuzk_status status, const char *name,
-                                const char *what, uint64_t index, uint64_t offset)
+/* Where a batch of points stands, for its errors. */
+struct place {
+    const char *name; /* of the file */
+    const char *what; /* the section, or the key's single point */
+    uint64_t first;  /* index of the batch's first point in its section; UINT64_MAX: a single one */
+    uint64_t offset; /* of it in the file */
+};
+
+static cuzk_status point_failed(struct cuzk_error *err, cuzk_status status, const char *why,
+                                const struct place *at, size_t index, size_t bytes)
 {
-    return cuzk_fail_prefix(err, status, "%s: %s, point %" PRIu64 " at offset %" PRIu64, name, what,
-                            index, offset);
+    if (at->first == UINT64_MAX)
+        return cuzk_fail(err, status, "%s: %s at offset %" PRIu64 " %s; " DAMAGED, at->name,
+                         at->what, at->offset, why);
+    return cuzk_fail(err, status, "%s: %s, point %" PRIu64 " at offset %" PRIu64 " %s; " DAMAGED,
+                     at->name, at->what, at->first + index, at->offset + index * bytes, why);
 }
 
+/* What the decoder says of point `bad`, without its own count of the batch. */
+static const char *decoder_says(const struct cuzk_error *inner, size_t bad, size_t count)
+{
+    char prefix[80];
+    int n = snprintf(prefix, sizeof prefix, "point %zu of %zu ", bad, count);
+    return strncmp(inner->message, prefix, (size_t)n) == 0 ? inner->message + n : inner->message;
+}
+
+/* Both decoders: a point marked as compressed is refused (the decoder would take it and leave half
+ * of its bytes unread), infinity too. */
 static cuzk_status decode_g1(struct bls12_381_g1_affine *out, const uint8_t *in, size_t count,
-                             bool subgroup, const char *name, const char *what, uint64_t first,
-                             uint64_t offset, struct cuzk_error *err)
+                             bool subgroup, const struct place *at, struct cuzk_error *err)
 {
     static const struct bls12_381_g1_affine infinity;
+    struct cuzk_error inner;
     size_t bad = 0;
-    cuzk_status status = bls12_381_ops(NULL)->g1_decode(out, in, count, false, subgroup, &bad, err);
-    for (size_t i = 0; status == CUZK_OK && i < count; i++) {
-        if (memcmp(&out[i], &infinity, sizeof infinity) == 0) {
-            bad = i;
-            status = cuzk_fail(err, CUZK_E_POINT, "infinity, which no key holds; " DAMAGED);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        if ((in[i * CUZK_G1_BYTES] & 0x80) != 0)
+            return point_failed(err, CUZK_E_POINT, "is compressed in an uncompressed place", at, i,
+                                CUZK_G1_BYTES);
+    cuzk_status status =
+        bls12_381_ops(NULL)->g1_decode(out, in, count, false, subgroup, &bad, &inner);
     if (status != CUZK_OK)
-        return point_failed(err, status, name, what, first + bad, offset + bad * CUZK_G1_BYTES);
+        return point_failed(err, status, decoder_says(&inner, bad, count), at, bad, CUZK_G1_BYTES);
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(&out[i], &infinity, sizeof infinity) == 0)
+            return point_failed(err, CUZK_E_POINT, "is infinity, which no key holds", at, i,
+                                CUZK_G1_BYTES);
     return CUZK_OK;
 }
 
 static cuzk_status decode_g2(struct bls12_381_g2_affine *out, const uint8_t *in, size_t count,
-                             bool subgroup, const char *name, const char *what, uint64_t first,
-                             uint64_t offset, struct cuzk_error *err)
+                             bool subgroup, const struct place *at, struct cuzk_error *err)
 {
     static const struct bls12_381_g2_affine infinity;
+    struct cuzk_error inner;
     size_t bad = 0;
-    cuzk_status status = bls12_381_ops(NULL)->g2_decode(out, in, count, false, subgroup, &bad, err);
-    for (size_t i = 0; status == CUZK_OK && i < count; i++) {
-        if (memcmp(&out[i], &infinity, sizeof infinity) == 0) {
-            bad = i;
-            status = cuzk_fail(err, CUZK_E_POINT, "infinity, which no key holds; " DAMAGED);
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        if ((in[i * CUZK_G2_BYTES] & 0x80) != 0)
+            return point_failed(err, CUZK_E_POINT, "is compressed in an uncompressed place", at, i,
+                                CUZK_G2_BYTES);
+    cuzk_status status =
+        bls12_381_ops(NULL)->g2_decode(out, in, count, false, subgroup, &bad, &inner);
     if (status != CUZK_OK)
-        return point_failed(err, status, name, what, first + bad, offset + bad * CUZK_G2_BYTES);
+        return point_failed(err, status, decoder_says(&inner, bad, count), at, bad, CUZK_G2_BYTES);
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(&out[i], &infinity, sizeof infinity) == 0)
+            return point_failed(err, CUZK_E_POINT, "is infinity, which no key holds", at, i,
+                                CUZK_G2_BYTES);
     return CUZK_OK;
 }
 
@@ -130,14 +157,13 @@ cuzk_status cuzk_vk_parse(struct cuzk_vk *out, const uint8_t *data, uint64_t siz
     cuzk_status status = CUZK_OK;
     for (size_t i = 0; status == CUZK_OK && i < sizeof points / sizeof points[0]; i++) {
         const uint8_t *in = data + points[i].offset;
-        status = points[i].g1 != NULL ? decode_g1(points[i].g1, in, 1, true, name, points[i].what,
-                                                  0, points[i].offset, err)
-                                      : decode_g2(points[i].g2, in, 1, true, name, points[i].what,
-                                                  0, points[i].offset, err);
+        struct place at = {name, points[i].what, UINT64_MAX, points[i].offset};
+        status = points[i].g1 != NULL ? decode_g1(points[i].g1, in, 1, true, &at, err)
+                                      : decode_g2(points[i].g2, in, 1, true, &at, err);
     }
     if (status == CUZK_OK)
-        status = decode_g1(vk.ic, data + CUZK_VK_HEAD_BYTES + 4, count, true, name, "ic", 0,
-                           CUZK_VK_HEAD_BYTES + 4, err);
+        status = decode_g1(vk.ic, data + CUZK_VK_HEAD_BYTES + 4, count, true,
+                           &(struct place){name, "ic", 0, CUZK_VK_HEAD_BYTES + 4}, err);
     if (status != CUZK_OK) {
         cuzk_vk_destroy(&vk);
         return status;
@@ -316,9 +342,9 @@ static cuzk_status check_range(const struct cuzk_params *p, enum cuzk_section se
     return CUZK_OK;
 }
 
-cuzk_status cuzk_params_g1(const struct cuzk_params *params, enum cuzk_section section,
-                           struct bls12_381_g1_affine *out, size_t first, size_t count,
-                           struct cuzk_error *err)
+cuzk_status cuzk_params_g1_checked(const struct cuzk_params *params, enum cuzk_section section,
+                                   struct bls12_381_g1_affine *out, size_t first, size_t count,
+                                   bool subgroup, struct cuzk_error *err)
 {
     if ((unsigned)section >= CUZK_QUERY_B2)
         return cuzk_fail(err, CUZK_E_ARGUMENT, "section %s does not hold points of G1",
@@ -326,18 +352,32 @@ cuzk_status cuzk_params_g1(const struct cuzk_params *params, enum cuzk_section s
     cuzk_status status = check_range(params, section, first, count, err);
     if (status != CUZK_OK)
         return status;
-    uint64_t offset = params->offset[section] + (uint64_t)first * CUZK_G1_BYTES;
-    return decode_g1(out, params->file.data + offset, count, false, params->path,
-                     cuzk_section_name(section), first, offset, err);
+    struct place at = {params->path, cuzk_section_name(section), first,
+                       params->offset[section] + (uint64_t)first * CUZK_G1_BYTES};
+    return decode_g1(out, params->file.data + at.offset, count, subgroup, &at, err);
+}
+
+cuzk_status cuzk_params_g2_checked(const struct cuzk_params *params,
+                                   struct bls12_381_g2_affine *out, size_t first, size_t count,
+                                   bool subgroup, struct cuzk_error *err)
+{
+    cuzk_status status = check_range(params, CUZK_QUERY_B2, first, count, err);
+    if (status != CUZK_OK)
+        return status;
+    struct place at = {params->path, cuzk_section_name(CUZK_QUERY_B2), first,
+                       params->offset[CUZK_QUERY_B2] + (uint64_t)first * CUZK_G2_BYTES};
+    return decode_g2(out, params->file.data + at.offset, count, subgroup, &at, err);
+}
+
+cuzk_status cuzk_params_g1(const struct cuzk_params *params, enum cuzk_section section,
+                           struct bls12_381_g1_affine *out, size_t first, size_t count,
+                           struct cuzk_error *err)
+{
+    return cuzk_params_g1_checked(params, section, out, first, count, false, err);
 }
 
 cuzk_status cuzk_params_g2(const struct cuzk_params *params, struct bls12_381_g2_affine *out,
                            size_t first, size_t count, struct cuzk_error *err)
 {
-    cuzk_status status = check_range(params, CUZK_QUERY_B2, first, count, err);
-    if (status != CUZK_OK)
-        return status;
-    uint64_t offset = params->offset[CUZK_QUERY_B2] + (uint64_t)first * CUZK_G2_BYTES;
-    return decode_g2(out, params->file.data + offset, count, false, params->path,
-                     cuzk_section_name(CUZK_QUERY_B2), first, offset, err);
+    return cuzk_params_g2_checked(params, out, first, count, false, err);
 }
