@@ -8,10 +8,6 @@
 
 #include "commands.h"
 
-#pragma weak cmd_plot
-#pragma weak cmd_report
-#pragma weak cmd_compare
-
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
