@@ -1,11 +1,14 @@
 /* Number-theoretic transforms over Fr of BLS12-381 on domains of 2^k points, k from 0 to 32.
  *
- * The domain is {w^i}, w = ROOT_OF_UNITY^(2^(32-k)), as bellperson's EvaluationDomain has it. No
- * transform permutes by bit reversal: the forward one may leave its result in bit-reversed order
- * and the inverse takes it so; the quotient needs no other order inside.
+ * The domain is {w^i}, w = ROOT_OF_UNITY^(2^(32-k)), as bellperson's EvaluationDomain has it. The
+ * transforms have one side in bit-reversed order and permute nothing; natural values from
+ * cuzk_ntt_forward or for cuzk_ntt_inverse cost an exchange of tiles besides. The quotient's
+ * transforms keep values natural and coefficients reversed, and its last subtraction puts h in
+ * order.
  *
  * Owner: a plan belongs to its creator and is read only after that; any number of threads may use
- * it. Twiddles are charged to CUZK_PURPOSE_NTT.
+ * it. Its tables are at most 512 KiB, charged to CUZK_PURPOSE_NTT; transforms need 300 KiB of the
+ * stack of each thread and no other memory. Results do not depend on the number of threads.
  */
 #ifndef CUZK_POLY_NTT_H
 #define CUZK_POLY_NTT_H
@@ -28,9 +31,11 @@ void cuzk_ntt_forward(const struct cuzk_ntt *ntt, struct bls12_381_fr *a, enum c
 void cuzk_ntt_inverse(const struct cuzk_ntt *ntt, struct bls12_381_fr *a, enum cuzk_order in_order,
                       const struct bls12_381_fr *shift, const struct cuzk_run *run);
 
-/* The quotient h of a∘b - c by X^n - 1 (DESIGN: six transforms). a and b hold the values of A·w and
- * B·w on the domain in natural order; c must be a∘b there. On return a holds h's n coefficients,
- * the last one zero; b and c (n elements of scratch, need not be set) are destroyed. */
+/* The quotient h of a∘b - c by X^n - 1, where c = a∘b on the domain: what a satisfied witness has
+ * (ARCHITECTURE.md: six transforms). a and b hold the values of A·w and B·w on the domain in
+ * natural order. On return a holds h's n coefficients, the last one zero; b and c (n elements of
+ * scratch, need not be set) are destroyed. Domains of at most 2^31 points: it takes a root of order
+ * 2n. */
 void cuzk_ntt_quotient(const struct cuzk_ntt *ntt, struct bls12_381_fr *a, struct bls12_381_fr *b,
                        struct bls12_381_fr *c, const struct cuzk_run *run);
 
