@@ -57,6 +57,29 @@ def field(h, prefix, p, count, generator=None):
         h.add(f"{prefix}_TWO_INVERSE", pow(2, -1, p) * r % p, count, "1/2, Montgomery form")
 
 
+def point_add(p, a, b):
+    """Affine sum on a curve y^2 = x^3 + c over the field of p; None is infinity."""
+    if a is None or b is None:
+        return b if a is None else a
+    if a[0] == b[0]:
+        if (a[1] + b[1]) % p == 0:
+            return None
+        slope = 3 * a[0] ** 2 * pow(2 * a[1], -1, p) % p
+    else:
+        slope = (b[1] - a[1]) * pow(b[0] - a[0], -1, p) % p
+    x = (slope**2 - a[0] - b[0]) % p
+    return x, (slope * (a[0] - x) - a[1]) % p
+
+
+def scalar_mul(p, a, k):
+    t = None
+    for bit in bin(k)[2:]:
+        t = point_add(p, t, t)
+        if bit == "1":
+            t = point_add(p, t, a)
+    return t
+
+
 def bls12_381():
     x = -0xD201000000010000
     r = x**4 - x**2 + 1
@@ -85,6 +108,34 @@ def bls12_381():
     for name, c in (("X", g2[0]), ("Y", g2[1])):
         for i in (0, 1):
             h.add(f"BLS12_381_G2_GENERATOR_{name}_C{i}", mont(c[i]), 6, f"the standard generator of G2, {name.lower()}.c{i}, Montgomery form")
+    # The tower: xi = 1 + u; Frobenius maps w^i to w^i times these.
+    def pow2(a, e):
+        t = (1, 0)
+        for bit in bin(e)[2:]:
+            t = mul2(t, t)
+            if bit == "1":
+                t = mul2(t, a)
+        return t
+    for i in range(1, 6):
+        g = pow2((1, 1), i * (p - 1) // 6)
+        h.add(f"BLS12_381_FROBENIUS_{i}_C0", mont(g[0]), 6, f"xi^({i} (p-1)/6), xi = 1 + u: real part, Montgomery form")
+        h.add(f"BLS12_381_FROBENIUS_{i}_C1", mont(g[1]), 6, "imaginary part")
+    for i in range(1, 6):
+        g = pow2((1, 1), i * (p * p - 1) // 6)
+        assert g[1] == 0
+        h.add(f"BLS12_381_FROBENIUS2_{i}", mont(g[0]), 6, f"xi^({i} (p^2-1)/6), Montgomery form")
+    # psi on the twist: (x, y) to (conj(x) / xi^((p-1)/3), conj(y) / xi^((p-1)/2)).
+    inv2 = lambda a: pow2(a, p * p - 2)
+    for name, e in (("X", (p - 1) // 3), ("Y", (p - 1) // 2)):
+        g = inv2(pow2((1, 1), e))
+        for i in (0, 1):
+            h.add(f"BLS12_381_PSI_{name}_C{i}", mont(g[i]), 6, f"xi^-((p-1)/{3 if name == 'X' else 2}), c{i}, Montgomery form")
+    # phi on E: (x, y) to (beta x, y) multiplies G1 by -x^2: the cube root of unity that does.
+    beta = next(b for b in (pow(a, (p - 1) // 3, p) for a in range(2, 99)) if b != 1)
+    if scalar_mul(p, g1, -x * x % r)[0] != beta * g1[0] % p:
+        beta = beta * beta % p
+    assert scalar_mul(p, g1, -x * x % r) == (beta * g1[0] % p, g1[1])
+    h.add("BLS12_381_G1_BETA", mont(beta), 6, "cube root of unity with (beta x, y) = -x^2 (x, y) on G1, Montgomery form")
     return h.text()
 
 

@@ -251,6 +251,19 @@ CUZK_MAYBE void GN(_mul_limbs)(struct G *r, const struct G *a, const uint64_t *k
     *r = t;
 }
 
+/* r = k a for a k with few bits set: doublings and one addition for each. r may be a. */
+CUZK_MAYBE void GN(_mul_sparse)(struct G *r, const struct G *a, uint64_t k)
+{
+    struct G t;
+    GN(_set_infinity)(&t);
+    for (int i = 63; i >= 0; i--) {
+        GN(_double)(&t, &t);
+        if ((k >> i & 1) != 0)
+            GN(_add)(&t, &t, a);
+    }
+    *r = t;
+}
+
 CUZK_MAYBE void GN(_to_affine)(struct AFFINE *r, const struct G *a)
 {
     struct GF z, zz;

@@ -1,14 +1,21 @@
 /* Quadratic extension F2 = F[u]/(u^2 + 1) of a prime field, as a template.
  *
- * Parameters: F2 (prefix of names; struct F2 { struct F c0, c1; } is declared by the includer) and
- * F (prefix of the base field, instantiated before). Functions have the names and the order of
+ * Parameters: F2 (prefix of names; struct F2 { struct F c0, c1; } is declared by the includer),
+ * F (prefix of the base field, instantiated before) and XI, the small number in xi = XI + u, the
+ * non-residue that the tower over F2 is built with. Functions have the names and the order of
  * arguments of mont.inc.h; r may alias. Variable time.
+ *
+ * The modulus must leave three bits of its words free: 4 p^2 < p R, so that the cross product of
+ * unreduced sums fits (BLS12-381: p/R = 0.10).
  */
 #ifndef F2
 #error "define F2, the prefix of the extension's names"
 #endif
 #ifndef F
 #error "define F, the prefix of the base field's names"
+#endif
+#ifndef XI
+#error "define XI, the real part of the tower's non-residue"
 #endif
 
 #define FN(name) CUZK_GLUE(F, name)
@@ -20,6 +27,12 @@ CUZK_INLINE void F2N(_set_one)(struct F2 *r)
 {
     r->c0 = FN(_one);
     r->c1 = FN(_zero);
+}
+
+CUZK_INLINE void F2N(_halve)(struct F2 *r, const struct F2 *a)
+{
+    FN(_halve)(&r->c0, &a->c0);
+    FN(_halve)(&r->c1, &a->c1);
 }
 
 CUZK_INLINE bool F2N(_is_zero)(const struct F2 *a)
@@ -67,29 +80,94 @@ CUZK_INLINE void F2N(_conj)(struct F2 *r, const struct F2 *a)
     FN(_neg)(&r->c1, &a->c1);
 }
 
-/* Karatsuba: c0 = a0 b0 - a1 b1, c1 = (a0 + a1)(b0 + b1) - a0 b0 - a1 b1. */
-CUZK_MAYBE void F2N(_mul)(struct F2 *r, const struct F2 *a, const struct F2 *b)
+/* r = xi a = (XI a0 - a1) + (XI a1 + a0) u. */
+CUZK_INLINE void F2N(_mul_xi)(struct F2 *r, const struct F2 *a)
 {
-    struct F s, t, v0, v1;
-    FN(_add)(&s, &a->c0, &a->c1);
-    FN(_add)(&t, &b->c0, &b->c1);
-    FN(_mul)(&v0, &a->c0, &b->c0);
-    FN(_mul)(&v1, &a->c1, &b->c1);
-    FN(_mul)(&s, &s, &t);
-    FN(_sub)(&r->c0, &v0, &v1);
-    FN(_sub)(&s, &s, &v0);
-    FN(_sub)(&r->c1, &s, &v1);
+    struct F2 t = *a, s = *a;
+    for (int i = 1; i < XI; i++)
+        F2N(_add)(&t, &t, a);
+    FN(_sub)(&r->c0, &t.c0, &s.c1);
+    FN(_add)(&r->c1, &t.c1, &s.c0);
 }
 
-/* c0 = (a0 + a1)(a0 - a1), c1 = 2 a0 a1. */
+/* Elements of twice the words, see mont.inc.h; both coefficients below p R. */
+struct F2N(_wide) {
+    struct FN(_wide) c0, c1;
+};
+
+/* Karatsuba without a correction but one: v0 = a0 b0, v1 = a1 b1, c0 = v0 - v1,
+ * c1 = (a0 + a1)(b0 + b1) - v0 - v1, which is a0 b1 + a1 b0 >= 0 as a number. */
+CUZK_MAYBE void F2N(_mul_wide)(struct F2N(_wide) * r, const struct F2 *a, const struct F2 *b)
+{
+    struct FN(_wide) v1;
+    struct F s, t;
+    FN(_add_plain)(&s, &a->c0, &a->c1);
+    FN(_add_plain)(&t, &b->c0, &b->c1);
+    FN(_mul_wide)(&r->c1, &s, &t);
+    FN(_mul_wide)(&r->c0, &a->c0, &b->c0);
+    FN(_mul_wide)(&v1, &a->c1, &b->c1);
+    FN(_wide_sub_plain)(&r->c1, &r->c1, &r->c0);
+    FN(_wide_sub_plain)(&r->c1, &r->c1, &v1);
+    FN(_wide_sub)(&r->c0, &r->c0, &v1);
+}
+
+/* c0 = (a0 + a1)(a0 - a1), c1 = (2 a0) a1. */
+CUZK_MAYBE void F2N(_sqr_wide)(struct F2N(_wide) * r, const struct F2 *a)
+{
+    struct F s, d, t;
+    FN(_add_plain)(&s, &a->c0, &a->c1);
+    FN(_sub)(&d, &a->c0, &a->c1);
+    FN(_add_plain)(&t, &a->c0, &a->c0);
+    FN(_mul_wide)(&r->c0, &s, &d);
+    FN(_mul_wide)(&r->c1, &t, &a->c1);
+}
+
+CUZK_INLINE void F2N(_redc)(struct F2 *r, const struct F2N(_wide) * w)
+{
+    FN(_redc)(&r->c0, &w->c0);
+    FN(_redc)(&r->c1, &w->c1);
+}
+
+CUZK_INLINE void F2N(_wide_add)(struct F2N(_wide) * r, const struct F2N(_wide) * a,
+                                const struct F2N(_wide) * b)
+{
+    FN(_wide_add_mod)(&r->c0, &a->c0, &b->c0);
+    FN(_wide_add_mod)(&r->c1, &a->c1, &b->c1);
+}
+
+CUZK_INLINE void F2N(_wide_sub)(struct F2N(_wide) * r, const struct F2N(_wide) * a,
+                                const struct F2N(_wide) * b)
+{
+    FN(_wide_sub)(&r->c0, &a->c0, &b->c0);
+    FN(_wide_sub)(&r->c1, &a->c1, &b->c1);
+}
+
+/* r must not be a. */
+CUZK_INLINE void F2N(_wide_mul_xi)(struct F2N(_wide) * r, const struct F2N(_wide) * a)
+{
+    *r = *a;
+    for (int i = 1; i < XI; i++)
+        F2N(_wide_add)(r, r, a);
+    FN(_wide_sub)(&r->c0, &r->c0, &a->c1);
+    FN(_wide_add_mod)(&r->c1, &r->c1, &a->c0);
+}
+
+CUZK_MAYBE void F2N(_mul)(struct F2 *r, const struct F2 *a, const struct F2 *b)
+{
+    struct F2N(_wide) w;
+    F2N(_mul_wide)(&w, a, b);
+    F2N(_redc)(r, &w);
+}
+
+/* c0 = (a0 + a1)(a0 - a1), c1 = (2 a0) a1. */
 CUZK_MAYBE void F2N(_sqr)(struct F2 *r, const struct F2 *a)
 {
-    struct F s, d, m;
-    FN(_add)(&s, &a->c0, &a->c1);
+    struct F s, d, t;
+    FN(_add_plain)(&s, &a->c0, &a->c1);
     FN(_sub)(&d, &a->c0, &a->c1);
-    FN(_mul)(&m, &a->c0, &a->c1);
+    FN(_add_plain)(&t, &a->c0, &a->c0);
+    FN(_mul)(&r->c1, &t, &a->c1);
     FN(_mul)(&r->c0, &s, &d);
-    FN(_dbl)(&r->c1, &m);
 }
 
 CUZK_INLINE void F2N(_mul_base)(struct F2 *r, const struct F2 *a, const struct F *k)
@@ -173,3 +251,4 @@ CUZK_MAYBE bool F2N(_is_larger)(const struct F2 *a)
 #undef F2N
 #undef F2
 #undef F
+#undef XI

@@ -150,6 +150,107 @@ CUZK_INLINE void FN(_sqr)(struct F *r, const struct F *a)
     FN(_mul)(r, a, a);
 }
 
+/* Products of twice the words, for sums of products that are reduced once. A wide value w is below
+ * p·R and stands for w/R mod p once reduced; a product of reduced operands is below p², and
+ * p·R holds several of those (9 for the Fp of BLS12-381), so a caller that counts can add plainly.
+ * The operands of _mul_wide need not be reduced, but their product must be below p·R. */
+struct FN(_wide) {
+    uint64_t l[2 * N];
+};
+
+CUZK_INLINE void FN(_mul_wide)(struct FN(_wide) * r, const struct F *a, const struct F *b)
+{
+    uint64_t t[2 * N] = {0};
+    for (int i = 0; i < N; i++) {
+        cuzk_u128 x = 0;
+        for (int j = 0; j < N; j++) {
+            x += (cuzk_u128)a->l[j] * b->l[i] + t[i + j];
+            t[i + j] = (uint64_t)x;
+            x >>= 64;
+        }
+        t[i + N] = (uint64_t)x;
+    }
+    memcpy(r->l, t, sizeof t);
+}
+
+/* r = w/R mod p, fully reduced. */
+CUZK_INLINE void FN(_redc)(struct F *r, const struct FN(_wide) * w)
+{
+    uint64_t t[2 * N], carry = 0;
+    memcpy(t, w->l, sizeof t);
+    for (int i = 0; i < N; i++) {
+        uint64_t m = t[i] * FC(_INV);
+        cuzk_u128 x = 0;
+        for (int j = 0; j < N; j++) {
+            x += (cuzk_u128)m * FN(_modulus)[j] + t[i + j];
+            t[i + j] = (uint64_t)x;
+            x >>= 64;
+        }
+        x += (cuzk_u128)t[i + N] + carry;
+        t[i + N] = (uint64_t)x;
+        carry = (uint64_t)(x >> 64);
+    }
+    FN(_reduce_once)(r, t + N); /* below 2p, so carry is 0 */
+}
+
+/* The three below differ in what the caller knows: _wide_add and _wide_sub_plain, that the result
+ * is in [0, p·R); _wide_add_mod and _wide_sub correct by p·R where it is not. */
+CUZK_INLINE void FN(_wide_add)(struct FN(_wide) * r, const struct FN(_wide) * a,
+                               const struct FN(_wide) * b)
+{
+    uint64_t carry = 0;
+    for (int i = 0; i < 2 * N; i++) {
+        cuzk_u128 x = (cuzk_u128)a->l[i] + b->l[i] + carry;
+        r->l[i] = (uint64_t)x;
+        carry = (uint64_t)(x >> 64);
+    }
+}
+
+CUZK_INLINE void FN(_wide_add_mod)(struct FN(_wide) * r, const struct FN(_wide) * a,
+                                   const struct FN(_wide) * b)
+{
+    struct FN(_wide) t;
+    struct F high;
+    FN(_wide_add)(&t, a, b);
+    FN(_reduce_once)(&high, t.l + N);
+    memcpy(r->l, t.l, sizeof high);
+    memcpy(r->l + N, high.l, sizeof high);
+}
+
+CUZK_INLINE uint64_t FN(_wide_sub_plain)(struct FN(_wide) * r, const struct FN(_wide) * a,
+                                         const struct FN(_wide) * b)
+{
+    uint64_t borrow = 0;
+    for (int i = 0; i < 2 * N; i++) {
+        cuzk_u128 x = (cuzk_u128)a->l[i] - b->l[i] - borrow;
+        r->l[i] = (uint64_t)x;
+        borrow = (uint64_t)(x >> 64) & 1;
+    }
+    return borrow;
+}
+
+CUZK_INLINE void FN(_wide_sub)(struct FN(_wide) * r, const struct FN(_wide) * a,
+                               const struct FN(_wide) * b)
+{
+    uint64_t mask = 0 - FN(_wide_sub_plain)(r, a, b), carry = 0;
+    for (int i = 0; i < N; i++) {
+        cuzk_u128 x = (cuzk_u128)r->l[N + i] + (FN(_modulus)[i] & mask) + carry;
+        r->l[N + i] = (uint64_t)x;
+        carry = (uint64_t)(x >> 64);
+    }
+}
+
+/* r = a + b without reduction: an operand for _mul_wide and _mul alone. */
+CUZK_INLINE void FN(_add_plain)(struct F *r, const struct F *a, const struct F *b)
+{
+    uint64_t carry = 0;
+    for (int i = 0; i < N; i++) {
+        cuzk_u128 x = (cuzk_u128)a->l[i] + b->l[i] + carry;
+        r->l[i] = (uint64_t)x;
+        carry = (uint64_t)(x >> 64);
+    }
+}
+
 /* Canonical words (the number itself) from Montgomery form. */
 CUZK_INLINE void FN(_to_limbs)(uint64_t out[N], const struct F *a)
 {

@@ -78,5 +78,45 @@
 #define BLS12_381_G2_GENERATOR_Y_C0 0x4c730af860494c4a, 0x597cfa1f5e369c5a, 0xe7e6856caa0a635a, 0xbbefb5e96e0d495f, 0x07d3a975f0ef25a2, 0x0083fd8e7e80dae5
 /* the standard generator of G2, y.c1, Montgomery form */
 #define BLS12_381_G2_GENERATOR_Y_C1 0xadc0fc92df64b05d, 0x18aa270a2b1461dc, 0x86adac6a3be4eba0, 0x79495c4ec93da33a, 0xe7175850a43ccaed, 0x0b2bc2a163de1bf2
+/* xi^(1 (p-1)/6), xi = 1 + u: real part, Montgomery form */
+#define BLS12_381_FROBENIUS_1_C0 0x07089552b319d465, 0xc6695f92b50a8313, 0x97e83cccd117228f, 0xa35baecab2dc29ee, 0x1ce393ea5daace4d, 0x08f2220fb0fb66eb
+/* imaginary part */
+#define BLS12_381_FROBENIUS_1_C1 0xb2f66aad4ce5d646, 0x5842a06bfc497cec, 0xcf4895d42599d394, 0xc11b9cba40a8e8d0, 0x2e3813cbe5a0de89, 0x110eefda88847faf
+/* xi^(2 (p-1)/6), xi = 1 + u: real part, Montgomery form */
+#define BLS12_381_FROBENIUS_2_C0 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000
+/* imaginary part */
+#define BLS12_381_FROBENIUS_2_C1 0xcd03c9e48671f071, 0x5dab22461fcda5d2, 0x587042afd3851b95, 0x8eb60ebe01bacb9e, 0x03f97d6e83d050d2, 0x18f0206554638741
+/* xi^(3 (p-1)/6), xi = 1 + u: real part, Montgomery form */
+#define BLS12_381_FROBENIUS_3_C0 0x7bcfa7a25aa30fda, 0xdc17dec12a927e7c, 0x2f088dd86b4ebef1, 0xd1ca2087da74d4a7, 0x2da2596696cebc1d, 0x0e2b7eedbbfd87d2
+/* imaginary part */
+#define BLS12_381_FROBENIUS_3_C1 0x7bcfa7a25aa30fda, 0xdc17dec12a927e7c, 0x2f088dd86b4ebef1, 0xd1ca2087da74d4a7, 0x2da2596696cebc1d, 0x0e2b7eedbbfd87d2
+/* xi^(4 (p-1)/6), xi = 1 + u: real part, Montgomery form */
+#define BLS12_381_FROBENIUS_4_C0 0x890dc9e4867545c3, 0x2af322533285a5d5, 0x50880866309b7e2c, 0xa20d1b8c7e881024, 0x14e4f04fe2db9068, 0x14e56d3f1564853a
+/* imaginary part */
+#define BLS12_381_FROBENIUS_4_C1 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000
+/* xi^(5 (p-1)/6), xi = 1 + u: real part, Montgomery form */
+#define BLS12_381_FROBENIUS_5_C0 0x82d83cf50dbce43f, 0xa2813e53df9d018f, 0xc6f0caa53c65e181, 0x7525cf528d50fe95, 0x4a85ed50f4798a6b, 0x171da0fd6cf8eebd
+/* imaginary part */
+#define BLS12_381_FROBENIUS_5_C1 0x3726c30af242c66c, 0x7c2ac1aad1b6fe70, 0xa04007fbba4b14a2, 0xef517c3266341429, 0x0095ba654ed2226b, 0x02e370eccc86f7dd
+/* xi^(1 (p^2-1)/6), Montgomery form */
+#define BLS12_381_FROBENIUS2_1 0xecfb361b798dba3a, 0xc100ddb891865a2c, 0x0ec08ff1232bda8e, 0xd5c13cc6f1ca4721, 0x47222a47bf7b5c04, 0x0110f184e51c5f59
+/* xi^(2 (p^2-1)/6), Montgomery form */
+#define BLS12_381_FROBENIUS2_2 0x30f1361b798a64e8, 0xf3b8ddab7ece5a2a, 0x16a8ca3ac61577f7, 0xc26a2ff874fd029b, 0x3636b76660701c6e, 0x051ba4ab241b6160
+/* xi^(3 (p^2-1)/6), Montgomery form */
+#define BLS12_381_FROBENIUS2_3 0x43f5fffffffcaaae, 0x32b7fff2ed47fffd, 0x07e83a49a2e99d69, 0xeca8f3318332bb7a, 0xef148d1ea0f4c069, 0x040ab3263eff0206
+/* xi^(4 (p^2-1)/6), Montgomery form */
+#define BLS12_381_FROBENIUS2_4 0xcd03c9e48671f071, 0x5dab22461fcda5d2, 0x587042afd3851b95, 0x8eb60ebe01bacb9e, 0x03f97d6e83d050d2, 0x18f0206554638741
+/* xi^(5 (p^2-1)/6), Montgomery form */
+#define BLS12_381_FROBENIUS2_5 0x890dc9e4867545c3, 0x2af322533285a5d5, 0x50880866309b7e2c, 0xa20d1b8c7e881024, 0x14e4f04fe2db9068, 0x14e56d3f1564853a
+/* xi^-((p-1)/3), c0, Montgomery form */
+#define BLS12_381_PSI_X_C0 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000, 0x0000000000000000
+/* xi^-((p-1)/3), c1, Montgomery form */
+#define BLS12_381_PSI_X_C1 0x890dc9e4867545c3, 0x2af322533285a5d5, 0x50880866309b7e2c, 0xa20d1b8c7e881024, 0x14e4f04fe2db9068, 0x14e56d3f1564853a
+/* xi^-((p-1)/2), c0, Montgomery form */
+#define BLS12_381_PSI_Y_C0 0x3e2f585da55c9ad1, 0x4294213d86c18183, 0x382844c88b623732, 0x92ad2afd19103e18, 0x1d794e4fac7cf0b9, 0x0bd592fc7d825ec8
+/* xi^-((p-1)/2), c1, Montgomery form */
+#define BLS12_381_PSI_Y_C1 0x7bcfa7a25aa30fda, 0xdc17dec12a927e7c, 0x2f088dd86b4ebef1, 0xd1ca2087da74d4a7, 0x2da2596696cebc1d, 0x0e2b7eedbbfd87d2
+/* cube root of unity with (beta x, y) = -x^2 (x, y) on G1, Montgomery form */
+#define BLS12_381_G1_BETA 0x30f1361b798a64e8, 0xf3b8ddab7ece5a2a, 0x16a8ca3ac61577f7, 0xc26a2ff874fd029b, 0x3636b76660701c6e, 0x051ba4ab241b6160
 
 #endif

@@ -9,7 +9,14 @@
 
 #define F bls12_381_fp
 #define F2 bls12_381_fp2
+#define XI 1
 #include "field/fp2.inc.h"
+
+#define F bls12_381_fp
+#define F2 bls12_381_fp2
+#define F6 bls12_381_fp6
+#define F12 bls12_381_fp12
+#include "field/tower.inc.h"
 
 static const struct bls12_381_fp g1_b = {{BLS12_381_G1_B}};
 static const struct bls12_381_fp2 g2_b = {{{BLS12_381_G1_B}}, {{BLS12_381_G1_B}}};
@@ -24,22 +31,43 @@ static const struct bls12_381_fp2 g2_b = {{{BLS12_381_G1_B}}, {{BLS12_381_G1_B}}
 #define GB g2_b
 #include "curve/group.inc.h"
 
-static const uint64_t order[BLS12_381_FR_LIMBS] = {BLS12_381_FR_MODULUS};
+/* ---- subgroups: Scott, A note on group membership tests for G1, G2 and GT on BLS
+ * pairing-friendly curves, 2021 ---- */
 
+static const struct bls12_381_fp beta = {{BLS12_381_G1_BETA}};
+static const struct bls12_381_fp2 psi_x = {{{BLS12_381_PSI_X_C0}}, {{BLS12_381_PSI_X_C1}}};
+static const struct bls12_381_fp2 psi_y = {{{BLS12_381_PSI_Y_C0}}, {{BLS12_381_PSI_Y_C1}}};
+static const uint64_t x_abs = BLS12_381_X_ABS;
+
+/* Points of r's order, and they alone, have (beta x, y) = -x^2 (x, y). */
 static bool g1_in_subgroup(const struct bls12_381_g1_affine *a)
 {
-    struct bls12_381_g1 t;
-    bls12_381_g1_from_affine(&t, a);
-    bls12_381_g1_mul_limbs(&t, &t, order, BLS12_381_FR_LIMBS);
-    return bls12_381_g1_affine_on_curve(a) && bls12_381_g1_is_infinity(&t);
+    if (!bls12_381_g1_affine_on_curve(a))
+        return false;
+    struct bls12_381_g1 s, t;
+    bls12_381_g1_from_affine(&s, a);
+    bls12_381_g1_mul_sparse(&t, &s, x_abs);
+    bls12_381_g1_mul_sparse(&t, &t, x_abs);
+    bls12_381_g1_neg(&t, &t);
+    bls12_381_fp_mul(&s.x, &s.x, &beta);
+    return bls12_381_g1_eq(&s, &t);
 }
 
+/* Points of r's order, and they alone, have psi(Q) = x Q; psi is the Frobenius map brought to the
+ * twist. */
 static bool g2_in_subgroup(const struct bls12_381_g2_affine *a)
 {
-    struct bls12_381_g2 t;
-    bls12_381_g2_from_affine(&t, a);
-    bls12_381_g2_mul_limbs(&t, &t, order, BLS12_381_FR_LIMBS);
-    return bls12_381_g2_affine_on_curve(a) && bls12_381_g2_is_infinity(&t);
+    if (!bls12_381_g2_affine_on_curve(a))
+        return false;
+    struct bls12_381_g2 s, t;
+    bls12_381_g2_from_affine(&s, a);
+    bls12_381_g2_mul_sparse(&t, &s, x_abs);
+    bls12_381_g2_neg(&t, &t);
+    bls12_381_fp2_conj(&s.x, &s.x);
+    bls12_381_fp2_conj(&s.y, &s.y);
+    bls12_381_fp2_mul(&s.x, &s.x, &psi_x);
+    bls12_381_fp2_mul(&s.y, &s.y, &psi_y);
+    return bls12_381_g2_eq(&s, &t);
 }
 
 static void g1_mul(struct bls12_381_g1 *r, const struct bls12_381_g1 *a,
@@ -73,6 +101,54 @@ static void g2_mul(struct bls12_381_g2 *r, const struct bls12_381_g2 *a,
 #include "curve/encoding.inc.h"
 
 /* ---- multi-exponentiation: curve/msm*.inc.h are included here, their entries are below ---- */
+
+/* ---- pairing ---- */
+
+static const struct bls12_381_fp2 frobenius[5] = {
+    {{{BLS12_381_FROBENIUS_1_C0}}, {{BLS12_381_FROBENIUS_1_C1}}},
+    {{{BLS12_381_FROBENIUS_2_C0}}, {{BLS12_381_FROBENIUS_2_C1}}},
+    {{{BLS12_381_FROBENIUS_3_C0}}, {{BLS12_381_FROBENIUS_3_C1}}},
+    {{{BLS12_381_FROBENIUS_4_C0}}, {{BLS12_381_FROBENIUS_4_C1}}},
+    {{{BLS12_381_FROBENIUS_5_C0}}, {{BLS12_381_FROBENIUS_5_C1}}},
+};
+static const struct bls12_381_fp frobenius2[5] = {
+    {{BLS12_381_FROBENIUS2_1}}, {{BLS12_381_FROBENIUS2_2}}, {{BLS12_381_FROBENIUS2_3}},
+    {{BLS12_381_FROBENIUS2_4}}, {{BLS12_381_FROBENIUS2_5}},
+};
+
+/* r = 3 b' a = 12 xi a. */
+static inline void twist_3b(struct bls12_381_fp2 *r, const struct bls12_381_fp2 *a)
+{
+    struct bls12_381_fp2 t;
+    bls12_381_fp2_mul_xi(r, a);
+    bls12_381_fp2_dbl(&t, r);
+    bls12_381_fp2_add(&t, &t, r);
+    bls12_381_fp2_dbl(&t, &t);
+    bls12_381_fp2_dbl(r, &t);
+}
+
+#define P bls12_381
+#define F bls12_381_fp
+#define F2 bls12_381_fp2
+#define F6 bls12_381_fp6
+#define F12 bls12_381_fp12
+#define G1 bls12_381_g1
+#define G2 bls12_381_g2
+#define X_ABS BLS12_381_X_ABS
+#define X_NEGATIVE true
+#define TWIST_3B twist_3b
+#define FROBENIUS frobenius
+#define FROBENIUS2 frobenius2
+#include "curve/pairing.inc.h"
+
+static bool pairing_is_one(const struct bls12_381_g1_affine *g1,
+                           const struct bls12_381_g2_affine *g2, size_t n)
+{
+    struct bls12_381_fp12 f;
+    bls12_381_miller(&f, g1, g2, n);
+    bls12_381_final_exponentiation(&f, &f);
+    return bls12_381_fp12_is_one(&f);
+}
 
 /* ---- vectors over Fr ---- */
 
@@ -129,6 +205,7 @@ const struct bls12_381_ops CUZK_ISA_FN(bls12_381_ops) = {
     .g2_to_affine = bls12_381_g2_to_affine,
     .g1_in_subgroup = g1_in_subgroup,
     .g2_in_subgroup = g2_in_subgroup,
+    .pairing_is_one = pairing_is_one,
     .fr_mul_vector = fr_mul_vector,
     .fr_scale_vector = fr_scale_vector,
     .fr_invert_vector = fr_invert_vector,
