@@ -1,0 +1,239 @@
+/* Contexts, relations and keys: making, references, and the check of a key against a circuit. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "circuit/dump.h"
+#include "groth16/groth16.h"
+
+const char *cuzk_version(void)
+{
+    return CUZK_VERSION;
+}
+
+static void retain(_Atomic unsigned *references)
+{
+    (void)atomic_fetch_add_explicit(references, 1, memory_order_relaxed);
+}
+
+/* True for the last one, who frees. */
+static bool release(_Atomic unsigned *references)
+{
+    return atomic_fetch_sub_explicit(references, 1, memory_order_acq_rel) == 1;
+}
+
+void cuzk_context_retain(struct cuzk_context *context)
+{
+    retain(&context->references);
+}
+
+void cuzk_relation_retain(struct cuzk_relation *relation)
+{
+    retain(&relation->references);
+}
+
+void cuzk_key_retain(struct cuzk_key *key)
+{
+    retain(&key->references);
+}
+
+cuzk_status cuzk_context_create(struct cuzk_context **out, const struct cuzk_options *options,
+                                struct cuzk_error *err)
+{
+    static const struct cuzk_options defaults;
+    *out = NULL;
+    if (options == NULL)
+        options = &defaults;
+    struct cuzk_context *context = cuzk_calloc(1, sizeof *context);
+    if (context == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "out of memory for a context");
+    context->references = 1;
+    /* The path is one for the process: transforms and decoders choose by it too. */
+    cuzk_status status = options->isa != NULL ? cuzk_isa_force(options->isa, err) : CUZK_OK;
+    if (status == CUZK_OK)
+        status = cuzk_threads_create(&context->threads, options->threads, err);
+    if (status == CUZK_OK)
+        status = cuzk_budget_create(
+            &context->host, "host",
+            options->memory_limit != 0 ? options->memory_limit : cuzk_os_memory_limit(), NULL, err);
+    if (status == CUZK_OK) {
+        struct cuzk_device_config config = {.threads = context->threads,
+                                            .host = context->host,
+                                            .device_limit = options->device_memory_limit};
+        status = cuzk_device_open(&context->device, options->device, &config, err);
+    }
+    if (status != CUZK_OK) {
+        cuzk_context_free(context);
+        return status;
+    }
+    *out = context;
+    return CUZK_OK;
+}
+
+void cuzk_context_free(struct cuzk_context *context)
+{
+    if (context == NULL || !release(&context->references))
+        return;
+    if (context->device != NULL)
+        context->device->ops->close(context->device);
+    cuzk_budget_destroy(context->host);
+    cuzk_threads_destroy(context->threads);
+    cuzk_free(context);
+}
+
+const struct cuzk_device *cuzk_context_device(const struct cuzk_context *context)
+{
+    return context->device;
+}
+
+cuzk_status cuzk_relation_create(struct cuzk_relation **out, struct cuzk_context *context,
+                                 struct cuzk_circuit *circuit, struct cuzk_error *err)
+{
+    *out = NULL;
+    struct cuzk_relation *relation = cuzk_calloc(1, sizeof *relation);
+    if (relation == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", circuit->name);
+    relation->references = 1;
+    relation->context = context;
+    cuzk_context_retain(context);
+    cuzk_status status = cuzk_qap_create(&relation->qap, circuit, context->host, err);
+    if (status == CUZK_OK)
+        status = context->device->ops->circuit_load(context->device, &relation->loaded,
+                                                    relation->qap, err);
+    if (status != CUZK_OK) {
+        cuzk_relation_free(relation);
+        return status;
+    }
+    relation->circuit = circuit;
+    *out = relation;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_relation_open(struct cuzk_relation **out, struct cuzk_witness **witness,
+                               struct cuzk_context *context, const char *name,
+                               struct cuzk_error *err)
+{
+    struct cuzk_circuit *circuit = NULL;
+    struct cuzk_witness *values = NULL;
+    *out = NULL;
+    if (witness != NULL)
+        *witness = NULL;
+    cuzk_status status =
+        cuzk_dump_read(&circuit, witness != NULL ? &values : NULL, name, context->host, err);
+    if (status == CUZK_OK)
+        status = cuzk_relation_create(out, context, circuit, err);
+    if (status != CUZK_OK) {
+        cuzk_witness_destroy(values);
+        cuzk_circuit_destroy(circuit);
+        return status;
+    }
+    if (witness != NULL)
+        *witness = values;
+    return CUZK_OK;
+}
+
+void cuzk_relation_free(struct cuzk_relation *relation)
+{
+    if (relation == NULL || !release(&relation->references))
+        return;
+    if (relation->loaded != NULL)
+        relation->context->device->ops->circuit_free(relation->loaded);
+    cuzk_qap_destroy(relation->qap);
+    cuzk_circuit_destroy(relation->circuit);
+    cuzk_context_free(relation->context);
+    cuzk_free(relation);
+}
+
+void cuzk_relation_describe(struct cuzk_relation_info *out, const struct cuzk_relation *relation)
+{
+    const struct cuzk_qap *qap = relation->qap;
+    uint64_t h = ((uint64_t)1 << qap->log2_domain) - 1;
+    *out = (struct cuzk_relation_info){.name = relation->circuit->name,
+                                       .inputs = relation->circuit->inputs,
+                                       .aux = relation->circuit->aux,
+                                       .rows = relation->circuit->rows,
+                                       .log2_domain = qap->log2_domain,
+                                       .h = (uint32_t)h,
+                                       .l = relation->circuit->aux,
+                                       .a = qap->a.count,
+                                       .b = qap->b.count};
+    out->params_bytes = cuzk_vk_bytes(out->inputs) + 4 * (uint64_t)CUZK_SECTIONS +
+                        CUZK_G1_BYTES * ((uint64_t)out->h + out->l + out->a + out->b) +
+                        CUZK_G2_BYTES * (uint64_t)out->b;
+}
+
+void cuzk_witness_free(struct cuzk_witness *witness)
+{
+    cuzk_witness_destroy(witness);
+}
+
+void cuzk_witness_inputs(uint8_t *out, const struct cuzk_witness *witness)
+{
+    for (uint32_t i = 1; i < witness->input_count; i++)
+        bls12_381_fr_to_le(out + (size_t)CUZK_FIELD_BYTES * (i - 1), &witness->inputs[i]);
+}
+
+/* A key is of a circuit only if every count agrees: inputs, domain, auxiliaries, and how many
+ * variables are in A and in B. */
+static cuzk_status check_counts(const struct cuzk_params *params, const struct cuzk_qap *qap,
+                                struct cuzk_error *err)
+{
+    const struct cuzk_circuit *circuit = qap->circuit;
+    const struct {
+        const char *what;
+        uint64_t key, circuit;
+    } pairs[] = {
+        {"inputs (ic)", params->vk.ic_count, circuit->inputs},
+        {"points of h", params->count[CUZK_H], ((uint64_t)1 << qap->log2_domain) - 1},
+        {"points of l", params->count[CUZK_L], circuit->aux},
+        {"points of a", params->count[CUZK_QUERY_A], qap->a.count},
+        {"points of b_g1", params->count[CUZK_QUERY_B1], qap->b.count},
+        {"points of b_g2", params->count[CUZK_QUERY_B2], qap->b.count},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (pairs[i].key != pairs[i].circuit)
+            return cuzk_fail(
+                err, CUZK_E_MISMATCH,
+                "%s: a key of another circuit: it has %" PRIu64 " %s, %s needs %" PRIu64
+                "; give the key that was made for this circuit",
+                params->path, pairs[i].key, pairs[i].what, circuit->name, pairs[i].circuit);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *relation, const char *path,
+                          enum cuzk_key_mode mode, struct cuzk_error *err)
+{
+    *out = NULL;
+    struct cuzk_key *key = cuzk_calloc(1, sizeof *key);
+    if (key == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
+    key->references = 1;
+    key->relation = relation;
+    cuzk_relation_retain(relation);
+    struct cuzk_device *device = relation->context->device;
+    cuzk_status status = cuzk_params_open(&key->params, path, err);
+    if (status == CUZK_OK)
+        status = check_counts(key->params, relation->qap, err);
+    if (status == CUZK_OK)
+        status = device->ops->key_load(
+            device, &key->loaded, key->params,
+            mode == CUZK_KEY_DECODED ? CUZK_KEY_RESIDENT : CUZK_KEY_STREAM, err);
+    if (status != CUZK_OK) {
+        cuzk_key_close(key);
+        return status;
+    }
+    *out = key;
+    return CUZK_OK;
+}
+
+void cuzk_key_close(struct cuzk_key *key)
+{
+    if (key == NULL || !release(&key->references))
+        return;
+    if (key->loaded != NULL)
+        key->loaded->device->ops->key_free(key->loaded);
+    cuzk_params_close(key->params);
+    cuzk_relation_free(key->relation);
+    cuzk_free(key);
+}

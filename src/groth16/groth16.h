@@ -1,0 +1,75 @@
+/* Groth16 inside the engine: what the public handles of cuzk/groth16.h hold, and the steps on
+ * internal types that programs and the engine use beside them.
+ *
+ * Relation, key and pending proof hold references to each other's memory, so that nothing that is
+ * still read goes away: pending → key → relation → context.
+ */
+#ifndef CUZK_GROTH16_GROTH16_H
+#define CUZK_GROTH16_GROTH16_H
+
+#include <stdatomic.h>
+
+#include "cuzk/groth16.h"
+#include "device/device.h"
+#include "format/proof.h"
+
+struct cuzk_context {
+    _Atomic unsigned references;
+    struct cuzk_threads *threads;
+    struct cuzk_budget *host;
+    struct cuzk_device *device;
+};
+
+struct cuzk_relation {
+    _Atomic unsigned references;
+    struct cuzk_context *context;
+    struct cuzk_circuit *circuit; /* owned */
+    struct cuzk_qap *qap;
+    struct cuzk_device_circuit *loaded;
+};
+
+struct cuzk_key {
+    _Atomic unsigned references;
+    struct cuzk_relation *relation;
+    struct cuzk_params *params;
+    struct cuzk_device_key *loaded;
+};
+
+struct cuzk_pending_proof {
+    struct cuzk_key *key;
+    struct cuzk_pending *pending;
+    struct cuzk_stages stages;
+};
+
+struct cuzk_verifier {
+    struct cuzk_vk vk;
+};
+
+/* context.c: a relation from a circuit that was made elsewhere; takes it on success. */
+cuzk_status cuzk_relation_create(struct cuzk_relation **out, struct cuzk_context *context,
+                                 struct cuzk_circuit *circuit, struct cuzk_error *err);
+void cuzk_context_retain(struct cuzk_context *context);
+void cuzk_relation_retain(struct cuzk_relation *relation);
+void cuzk_key_retain(struct cuzk_key *key);
+
+/* prove.c: A, B, C from a device's sums (Groth 2016, section 3.2):
+ *     A = alpha + a + r·delta,  B = beta + b + s·delta,  C = h + l + s·A + r·B − r·s·delta */
+void cuzk_proof_assemble(struct cuzk_proof *out, const struct cuzk_vk *vk,
+                         const struct cuzk_sums *sums, const struct bls12_381_fr *r,
+                         const struct bls12_381_fr *s);
+
+/* random.c: a uniform element that is not zero, from the system. */
+cuzk_status cuzk_random_fr(struct bls12_381_fr *out, struct cuzk_error *err);
+
+/* verify.c: `count` decoded proofs over the same key, inputs vk->ic_count - 1 for each, without the
+ * constant one. CUZK_E_PROOF where they are not valid; the message names the first that is not. */
+cuzk_status cuzk_proofs_verify(const struct cuzk_vk *vk, const struct cuzk_proof *proofs,
+                               const struct bls12_381_fr *inputs, size_t count,
+                               struct cuzk_error *err);
+
+/* setup.c: from a waste; cuzk_setup of the public header ends here. */
+cuzk_status cuzk_setup_write(struct cuzk_relation *relation, const char *params_path,
+                             const char *vk_path, const struct cuzk_waste *waste,
+                             const struct cuzk_setup_options *options, struct cuzk_error *err);
+
+#endif
