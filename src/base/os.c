@@ -117,6 +117,22 @@ void cuzk_os_map_want(const struct cuzk_mapping *mapping, uint64_t offset, uint6
     map_advise(mapping, offset, size, MADV_WILLNEED, 0);
 }
 
+cuzk_status cuzk_os_identify(struct cuzk_os_identity *out, const char *path, struct cuzk_error *err)
+{
+    *out = (struct cuzk_os_identity){0};
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return cuzk_fail(err, errno == ENOENT ? CUZK_E_NOT_FOUND : CUZK_E_IO, "%s: cannot stat: %s",
+                         path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return cuzk_fail(err, CUZK_E_IO, "%s: not a regular file", path);
+    out->size = (uint64_t)st.st_size;
+    out->inode = (uint64_t)st.st_ino;
+    out->device = (uint64_t)st.st_dev;
+    out->changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_os_read_file(uint8_t **out, size_t *size, const char *path, size_t max,
                               struct cuzk_error *err)
 {

@@ -26,6 +26,15 @@ void cuzk_os_unmap(struct cuzk_mapping *mapping);
 void cuzk_os_map_drop(const struct cuzk_mapping *mapping, uint64_t offset, uint64_t size);
 void cuzk_os_map_want(const struct cuzk_mapping *mapping, uint64_t offset, uint64_t size);
 
+/* What tells a file from another one, or from its later self: equal structs mean that nothing was
+ * written to it in between. changed_ns is the time of the last change of content, in nanoseconds
+ * since 1970. Follows links; fails on what is not a regular file. */
+struct cuzk_os_identity {
+    uint64_t size, inode, device, changed_ns;
+};
+cuzk_status cuzk_os_identify(struct cuzk_os_identity *out, const char *path,
+                             struct cuzk_error *err);
+
 /* A whole file of at most max bytes read into memory of cuzk_malloc (a NUL behind it). */
 cuzk_status cuzk_os_read_file(uint8_t **out, size_t *size, const char *path, size_t max,
                               struct cuzk_error *err);
