@@ -20,6 +20,7 @@
 #ifndef CUZK_CIRCUIT_POREP_H
 #define CUZK_CIRCUIT_POREP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -111,6 +112,8 @@ struct cuzk_porep_sector {
     const struct cuzk_porep_params *params;
     struct bls12_381_fr replica_id, comm_d, comm_r, comm_r_last, comm_c;
     uint8_t seed[32], ticket[32];
+    bool wrapped;                            /* C1 came in the clients' wrapper … */
+    uint64_t sector_number;                  /* … which gave this number; else 0 */
     struct cuzk_porep_challenge *challenges; /* partition by partition */
     uint32_t challenge_count;                /* partitions · challenges */
     struct cuzk_budget *budget;              /* charged (CUZK_PURPOSE_JSON) */

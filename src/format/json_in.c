@@ -1,26 +1,14 @@
-/* The scanner of small JSON files, over yajl.
- *
- * yajl asks for memory when a string has escapes or nesting grows, and takes a NULL for memory. Its
- * allocations therefore come from a list that this file owns, and a refused one leaves the parser
- * by longjmp: the list is freed whole, the parser with it.
- */
+/* The scanner of small JSON files, over yajl (with memory that can run out: yajl_memory.h). */
 #include "format/json_in.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "format/yajl_memory.h"
 
 #define PATH_BYTES 512
-
-struct block {
-    struct block *next, **link; /* link: what points here */
-    size_t size;
-    _Alignas(16) unsigned char data[];
-};
 
 struct level {
     bool array;
@@ -34,67 +22,12 @@ struct scanner {
     void *context;
     struct cuzk_error *err;
     cuzk_status status;
-    struct block *blocks;
-    jmp_buf out_of_memory;
+    struct yajl_memory memory;
     unsigned depth;
     struct level level[CUZK_JSON_DEPTH + 1];
     char path[PATH_BYTES];
     size_t path_size; /* of the leaf in hand, or of the container while none is */
 };
-
-static void unlink_block(struct block *b)
-{
-    *b->link = b->next;
-    if (b->next != NULL)
-        b->next->link = b->link;
-}
-
-static void link_block(struct scanner *s, struct block *b)
-{
-    b->link = &s->blocks;
-    b->next = s->blocks;
-    if (b->next != NULL)
-        b->next->link = &b->next;
-    s->blocks = b;
-}
-
-static struct block *block_of(void *p)
-{
-    return (struct block *)(void *)((char *)p - offsetof(struct block, data));
-}
-
-static void *take(void *context, size_t size)
-{
-    struct scanner *s = context;
-    struct block *b = size > SIZE_MAX / 2 ? NULL : cuzk_malloc(sizeof *b + size);
-    if (b == NULL)
-        longjmp(s->out_of_memory, 1);
-    b->size = size;
-    link_block(s, b);
-    return b->data;
-}
-
-static void give(void *context, void *p)
-{
-    (void)context;
-    if (p == NULL)
-        return;
-    struct block *b = block_of(p);
-    unlink_block(b);
-    cuzk_wipe(b->data, b->size); /* a waste file's strings pass through here */
-    cuzk_free(b);
-}
-
-static void *retake(void *context, void *old, size_t size)
-{
-    void *grown = take(context, size);
-    if (old != NULL) {
-        size_t have = block_of(old)->size;
-        memcpy(grown, old, have < size ? have : size);
-        give(context, old);
-    }
-    return grown;
-}
 
 static int stop(struct scanner *s, cuzk_status status)
 {
@@ -251,10 +184,10 @@ static cuzk_status syntax_error(struct scanner *s, yajl_handle parser, size_t at
 
 static cuzk_status run(struct scanner *s, const uint8_t *data, size_t size, struct cuzk_error *err)
 {
-    if (setjmp(s->out_of_memory) != 0)
+    if (setjmp(s->memory.out_of_memory) != 0)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory while reading JSON", s->name);
-    yajl_alloc_funcs memory = {.malloc = take, .realloc = retake, .free = give, .ctx = s};
-    yajl_handle parser = yajl_alloc(&callbacks, &memory, s);
+    yajl_alloc_funcs funcs = yajl_memory_funcs(&s->memory);
+    yajl_handle parser = yajl_alloc(&callbacks, &funcs, s);
     yajl_status result = yajl_parse(parser, data, size);
     size_t at = yajl_get_bytes_consumed(parser);
     if (result == yajl_status_ok) {
@@ -279,8 +212,7 @@ cuzk_status cuzk_json_scan(const char *name, const uint8_t *data, size_t size,
     s->context = context;
     s->err = err;
     cuzk_status status = run(s, data, size, err);
-    while (s->blocks != NULL)
-        give(s, s->blocks->data);
+    yajl_memory_free(&s->memory);
     cuzk_free(s);
     return status;
 }
