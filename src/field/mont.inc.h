@@ -10,8 +10,8 @@
  * leave its highest bit free. Nothing here is constant time: it is for proving, not for signing.
  *
  * The product is interleaved reduction (CIOS) without the carry word, which the free bit allows
- * (Acar 1996; the carry-less form is due to the gnark authors). arch/ has a faster one for x86-64;
- * both give the same words.
+ * (Acar 1996; the carry-less form is due to the gnark authors). Where CUZK_ISA_X86_64_ADX is
+ * defined (see isa.h) arch/ gives the products, which have the same words.
  */
 #ifndef F
 #error "define F, the prefix of the field's names"
@@ -39,6 +39,14 @@ __extension__ typedef unsigned __int128 cuzk_u128;
 
 struct F {
     uint64_t l[N];
+};
+
+/* Products of twice the words, for sums of products that are reduced once. A wide value w is below
+ * p·R and stands for w/R mod p once reduced; a product of reduced operands is below p², and
+ * p·R holds several of those (9 for the Fp of BLS12-381), so a caller that counts can add plainly.
+ */
+struct FN(_wide) {
+    uint64_t l[2 * N];
 };
 
 static const uint64_t FN(_modulus)[N] __attribute__((unused)) = {FC(_MODULUS)};
@@ -86,6 +94,18 @@ CUZK_INLINE void FN(_reduce_once)(struct F *r, const uint64_t t[N])
         r->l[i] = (t[i] & keep) | (d[i] & ~keep);
 }
 
+/* ---- what a path may have its own of: sums and products ----
+ *
+ * _add, _sub, _mul, _sqr: reduced operands and results. _add_plain does not reduce: its result is
+ * an operand for _mul_wide, or one operand of _mul. _mul_wide: the operands need not be reduced,
+ * but their product must be below p·R. _redc: r = w/R mod p, fully reduced. _wide_add,
+ * _wide_sub_plain: the caller knows that the result is in [0, p·R); _wide_add_mod and _wide_sub
+ * correct by p·R where it is not.
+ */
+#ifdef CUZK_ISA_X86_64_ADX
+#include "field/arch/x86_64/mont_adx.inc.h"
+#else
+
 CUZK_INLINE void FN(_add)(struct F *r, const struct F *a, const struct F *b)
 {
     uint64_t t[N], carry = 0;
@@ -95,11 +115,6 @@ CUZK_INLINE void FN(_add)(struct F *r, const struct F *a, const struct F *b)
         carry = (uint64_t)(x >> 64);
     }
     FN(_reduce_once)(r, t);
-}
-
-CUZK_INLINE void FN(_dbl)(struct F *r, const struct F *a)
-{
-    FN(_add)(r, a, a);
 }
 
 CUZK_INLINE void FN(_sub)(struct F *r, const struct F *a, const struct F *b)
@@ -116,11 +131,6 @@ CUZK_INLINE void FN(_sub)(struct F *r, const struct F *a, const struct F *b)
         r->l[i] = (uint64_t)x;
         carry = (uint64_t)(x >> 64);
     }
-}
-
-CUZK_INLINE void FN(_neg)(struct F *r, const struct F *a)
-{
-    FN(_sub)(r, &FN(_zero), a);
 }
 
 CUZK_INLINE void FN(_mul)(struct F *r, const struct F *a, const struct F *b)
@@ -150,14 +160,6 @@ CUZK_INLINE void FN(_sqr)(struct F *r, const struct F *a)
     FN(_mul)(r, a, a);
 }
 
-/* Products of twice the words, for sums of products that are reduced once. A wide value w is below
- * p·R and stands for w/R mod p once reduced; a product of reduced operands is below p², and
- * p·R holds several of those (9 for the Fp of BLS12-381), so a caller that counts can add plainly.
- * The operands of _mul_wide need not be reduced, but their product must be below p·R. */
-struct FN(_wide) {
-    uint64_t l[2 * N];
-};
-
 CUZK_INLINE void FN(_mul_wide)(struct FN(_wide) * r, const struct F *a, const struct F *b)
 {
     uint64_t t[2 * N] = {0};
@@ -173,7 +175,6 @@ CUZK_INLINE void FN(_mul_wide)(struct FN(_wide) * r, const struct F *a, const st
     memcpy(r->l, t, sizeof t);
 }
 
-/* r = w/R mod p, fully reduced. */
 CUZK_INLINE void FN(_redc)(struct F *r, const struct FN(_wide) * w)
 {
     uint64_t t[2 * N], carry = 0;
@@ -193,8 +194,20 @@ CUZK_INLINE void FN(_redc)(struct F *r, const struct FN(_wide) * w)
     FN(_reduce_once)(r, t + N); /* below 2p, so carry is 0 */
 }
 
-/* The three below differ in what the caller knows: _wide_add and _wide_sub_plain, that the result
- * is in [0, p·R); _wide_add_mod and _wide_sub correct by p·R where it is not. */
+#endif
+
+#ifndef CUZK_ARCH_WIDE_SUMS
+
+CUZK_INLINE void FN(_add_plain)(struct F *r, const struct F *a, const struct F *b)
+{
+    uint64_t carry = 0;
+    for (int i = 0; i < N; i++) {
+        cuzk_u128 x = (cuzk_u128)a->l[i] + b->l[i] + carry;
+        r->l[i] = (uint64_t)x;
+        carry = (uint64_t)(x >> 64);
+    }
+}
+
 CUZK_INLINE void FN(_wide_add)(struct FN(_wide) * r, const struct FN(_wide) * a,
                                const struct FN(_wide) * b)
 {
@@ -217,8 +230,8 @@ CUZK_INLINE void FN(_wide_add_mod)(struct FN(_wide) * r, const struct FN(_wide) 
     memcpy(r->l + N, high.l, sizeof high);
 }
 
-CUZK_INLINE uint64_t FN(_wide_sub_plain)(struct FN(_wide) * r, const struct FN(_wide) * a,
-                                         const struct FN(_wide) * b)
+CUZK_INLINE uint64_t FN(_wide_borrow)(struct FN(_wide) * r, const struct FN(_wide) * a,
+                                      const struct FN(_wide) * b)
 {
     uint64_t borrow = 0;
     for (int i = 0; i < 2 * N; i++) {
@@ -229,10 +242,16 @@ CUZK_INLINE uint64_t FN(_wide_sub_plain)(struct FN(_wide) * r, const struct FN(_
     return borrow;
 }
 
+CUZK_INLINE void FN(_wide_sub_plain)(struct FN(_wide) * r, const struct FN(_wide) * a,
+                                     const struct FN(_wide) * b)
+{
+    FN(_wide_borrow)(r, a, b);
+}
+
 CUZK_INLINE void FN(_wide_sub)(struct FN(_wide) * r, const struct FN(_wide) * a,
                                const struct FN(_wide) * b)
 {
-    uint64_t mask = 0 - FN(_wide_sub_plain)(r, a, b), carry = 0;
+    uint64_t mask = 0 - FN(_wide_borrow)(r, a, b), carry = 0;
     for (int i = 0; i < N; i++) {
         cuzk_u128 x = (cuzk_u128)r->l[N + i] + (FN(_modulus)[i] & mask) + carry;
         r->l[N + i] = (uint64_t)x;
@@ -240,15 +259,16 @@ CUZK_INLINE void FN(_wide_sub)(struct FN(_wide) * r, const struct FN(_wide) * a,
     }
 }
 
-/* r = a + b without reduction: an operand for _mul_wide and _mul alone. */
-CUZK_INLINE void FN(_add_plain)(struct F *r, const struct F *a, const struct F *b)
+#endif
+
+CUZK_INLINE void FN(_dbl)(struct F *r, const struct F *a)
 {
-    uint64_t carry = 0;
-    for (int i = 0; i < N; i++) {
-        cuzk_u128 x = (cuzk_u128)a->l[i] + b->l[i] + carry;
-        r->l[i] = (uint64_t)x;
-        carry = (uint64_t)(x >> 64);
-    }
+    FN(_add)(r, a, a);
+}
+
+CUZK_INLINE void FN(_neg)(struct F *r, const struct F *a)
+{
+    FN(_sub)(r, &FN(_zero), a);
 }
 
 /* Canonical words (the number itself) from Montgomery form. */
@@ -409,6 +429,7 @@ CUZK_MAYBE bool FN(_sqrt)(struct F *r, const struct F *a)
 }
 #endif
 
+#undef CUZK_ARCH_WIDE_SUMS
 #undef FN
 #undef FC
 #undef N

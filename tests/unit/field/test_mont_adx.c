@@ -1,0 +1,5 @@
+/* The prime fields with MULX and ADX against GMP. */
+#ifdef CUZK_ISA_HAVE_X86_64_ADX
+#define CUZK_ISA_X86_64_ADX
+#endif
+#include "test_mont.c"
