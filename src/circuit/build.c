@@ -2,6 +2,7 @@
  * charged with what they hold. */
 #include "circuit/build.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -159,9 +160,18 @@ cuzk_status cuzk_builder_begin(struct cuzk_builder *b, struct cuzk_error *err)
     return CUZK_OK;
 }
 
-/* Rows are short or nearly in order: insertion. */
+static int compare_terms(const void *a, const void *b)
+{
+    return (int)((const struct cuzk_term *)a)->variable -
+           (int)((const struct cuzk_term *)b)->variable;
+}
+
 static void sort_terms(struct cuzk_term *t, uint32_t n)
 {
+    if (n > 48) {
+        qsort(t, n, sizeof *t, compare_terms);
+        return;
+    }
     for (uint32_t i = 1; i < n; i++) {
         struct cuzk_term x = t[i];
         uint32_t j = i;
@@ -246,13 +256,40 @@ cuzk_status cuzk_builder_end(struct cuzk_builder *b, uint32_t *number, const cha
     return CUZK_OK;
 }
 
-void cuzk_builder_set_gadget(struct cuzk_builder *b, uint32_t number,
-                             const struct cuzk_gadget *gadget, uint64_t parameter)
+cuzk_status cuzk_builder_set_gadget(struct cuzk_builder *b, uint32_t number,
+                                    const struct cuzk_gadget *gadget, uint64_t parameter,
+                                    const uint16_t *outputs, uint32_t output_count,
+                                    struct cuzk_error *err)
 {
-    if (b->status == CUZK_OK && number < b->circuit->template_count) {
-        b->circuit->templates[number].gadget = gadget;
-        b->circuit->templates[number].parameter = parameter;
-    }
+    if (b->status != CUZK_OK)
+        return stick(b, CUZK_OK, "", err);
+    struct cuzk_template *t = &b->circuit->templates[number];
+    t->outputs = cuzk_calloc(output_count, sizeof *outputs);
+    if (t->outputs == NULL)
+        return stick(b, CUZK_E_MEMORY, "no memory for templates", err);
+    if (output_count != 0)
+        memcpy(t->outputs, outputs, output_count * sizeof *outputs);
+    t->output_count = output_count;
+    t->gadget = gadget;
+    t->parameter = parameter;
+    return CUZK_OK;
+}
+
+bool cuzk_builder_find(const struct cuzk_builder *b, uint32_t *number,
+                       const struct cuzk_gadget *gadget, uint64_t parameter)
+{
+    for (uint32_t i = 0; i < b->circuit->template_count; i++)
+        if (b->circuit->templates[i].gadget == gadget &&
+            b->circuit->templates[i].parameter == parameter) {
+            *number = i;
+            return true;
+        }
+    return false;
+}
+
+const struct cuzk_template *cuzk_builder_template(const struct cuzk_builder *b, uint32_t number)
+{
+    return &b->circuit->templates[number];
 }
 
 cuzk_status cuzk_builder_instance(struct cuzk_builder *b, uint32_t *first_aux, uint32_t number,
@@ -363,7 +400,8 @@ cuzk_status cuzk_builder_finish(struct cuzk_circuit **out, struct cuzk_builder *
                      (c->aux + 511) / 512 * sizeof *c->rank;
     for (uint32_t i = 0; i < c->template_count; i++) {
         const struct cuzk_template *t = &c->templates[i];
-        bytes += (t->own + 63) / 64 * (sizeof *t->boolean + sizeof *t->rank);
+        bytes += (t->own + 63) / 64 * (sizeof *t->boolean + sizeof *t->rank) +
+                 t->output_count * sizeof *t->outputs;
         for (int m = 0; m < 3; m++)
             bytes +=
                 (t->rows + 1) * sizeof *t->start[m] + t->start[m][t->rows] * sizeof *t->terms[m];

@@ -32,9 +32,16 @@ cuzk_status cuzk_builder_row(struct cuzk_builder *b, const struct cuzk_term *ter
 cuzk_status cuzk_builder_end(struct cuzk_builder *b, uint32_t *number, const char *name,
                              uint32_t ports, uint32_t own, const uint64_t *boolean,
                              struct cuzk_error *err);
-/* Names what makes the template's witness. */
-void cuzk_builder_set_gadget(struct cuzk_builder *b, uint32_t number,
-                             const struct cuzk_gadget *gadget, uint64_t parameter);
+/* Names what makes the template's witness, and the own variables that it gives to others. */
+cuzk_status cuzk_builder_set_gadget(struct cuzk_builder *b, uint32_t number,
+                                    const struct cuzk_gadget *gadget, uint64_t parameter,
+                                    const uint16_t *outputs, uint32_t output_count,
+                                    struct cuzk_error *err);
+/* The template that this gadget and parameter made, if there is one. */
+bool cuzk_builder_find(const struct cuzk_builder *b, uint32_t *number,
+                       const struct cuzk_gadget *gadget, uint64_t parameter);
+/* Valid until the next template ends. */
+const struct cuzk_template *cuzk_builder_template(const struct cuzk_builder *b, uint32_t number);
 
 /* Appends an instance; ports has the tags, distinct. *first_aux: where its own variables begin. */
 cuzk_status cuzk_builder_instance(struct cuzk_builder *b, uint32_t *first_aux, uint32_t number,

@@ -15,6 +15,7 @@ void cuzk_circuit_destroy(struct cuzk_circuit *circuit)
         }
         cuzk_free(t->boolean);
         cuzk_free(t->rank);
+        cuzk_free(t->outputs);
     }
     cuzk_free(circuit->templates);
     cuzk_free(circuit->instances);

@@ -48,6 +48,8 @@ struct cuzk_template {
     /* What made it (gadget.h): run again to make an instance's witness. NULL: read from a file. */
     const struct cuzk_gadget *gadget;
     uint64_t parameter;
+    uint16_t *outputs; /* own variables that it gives to other gadgets */
+    uint32_t output_count;
 };
 
 struct cuzk_instance {

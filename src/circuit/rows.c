@@ -39,6 +39,7 @@ static void sort_keys(uint64_t *keys, uint32_t n)
     }
 }
 
+/* UINT32_MAX: a variable stands twice, because two ports of the instance are the same. */
 static uint32_t one_row(struct row_scratch *s, const struct cuzk_circuit *circuit,
                         const struct cuzk_instance *instance, const struct cuzk_template *t, int m,
                         uint32_t row)
@@ -56,6 +57,9 @@ static uint32_t one_row(struct row_scratch *s, const struct cuzk_circuit *circui
         s->terms[m][i] = (struct cuzk_row_term){.tag = (uint32_t)(s->keys[i] >> 16) << 1 |
                                                        (uint32_t)(s->keys[i] >> 63),
                                                 .coefficient = s->keys[i] & 0xffff};
+    for (uint32_t i = 1; i < n; i++)
+        if (s->terms[m][i].tag == s->terms[m][i - 1].tag)
+            return UINT32_MAX;
     return n;
 }
 
@@ -97,10 +101,16 @@ cuzk_status cuzk_circuit_rows(const struct cuzk_circuit *circuit, uint32_t first
         for (uint32_t r = begin < first_row ? first_row - begin : 0;
              r < t->rows && begin + (uint64_t)r < end && status == CUZK_OK; r++) {
             uint32_t counts[3];
-            for (int m = 0; m < 3; m++)
+            for (int m = 0; m < 3; m++) {
                 counts[m] = one_row(&s, circuit, instance, t, m, r);
-            status = visit(context, begin + r, (const struct cuzk_row_term *const *)s.terms, counts,
-                           err);
+                if (counts[m] == UINT32_MAX)
+                    status = cuzk_fail(err, CUZK_E_INTERNAL,
+                                       "circuit %s: instance %u of \"%s\" has equal ports",
+                                       circuit->name, i, t->name);
+            }
+            if (status == CUZK_OK)
+                status = visit(context, begin + r, (const struct cuzk_row_term *const *)s.terms,
+                               counts, err);
         }
     }
 done:
