@@ -3,6 +3,10 @@
  * Variable time throughout: for proving and verifying, not for signing.
  */
 #include "curve/bls12_381/ops.h"
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
 #include "field/isa.h"
 
 /* ---- fields and groups ---- */
@@ -100,7 +104,33 @@ static void g2_mul(struct bls12_381_g2 *r, const struct bls12_381_g2 *a,
 #define GSUBGROUP g2_in_subgroup
 #include "curve/encoding.inc.h"
 
-/* ---- multi-exponentiation: curve/msm*.inc.h are included here, their entries are below ---- */
+/* ---- multi-exponentiation ---- */
+
+#define G bls12_381_g1
+#define GF bls12_381_fp
+#define GS bls12_381_fr
+#define GS_LIMBS BLS12_381_FR_LIMBS
+#define GS_BITS BLS12_381_FR_BITS
+#define GS_ORDER bls12_381_fr_modulus
+#define GSCALARS bls12_381_scalars
+#include "curve/batch_add.inc.h"
+
+#include "curve/msm.inc.h"
+
+#include "curve/fixed_base.inc.h"
+
+#define G bls12_381_g2
+#define GF bls12_381_fp2
+#define GS bls12_381_fr
+#define GS_LIMBS BLS12_381_FR_LIMBS
+#define GS_BITS BLS12_381_FR_BITS
+#define GS_ORDER bls12_381_fr_modulus
+#define GSCALARS bls12_381_scalars
+#include "curve/batch_add.inc.h"
+
+#include "curve/msm.inc.h"
+
+#include "curve/fixed_base.inc.h"
 
 /* ---- pairing ---- */
 
@@ -209,5 +239,8 @@ const struct bls12_381_ops CUZK_ISA_FN(bls12_381_ops) = {
     .fr_mul_vector = fr_mul_vector,
     .fr_scale_vector = fr_scale_vector,
     .fr_invert_vector = fr_invert_vector,
-    /* multi-exponentiation: g1_msm, g2_msm, g1_fixed_base, g2_fixed_base */
+    .g1_msm = bls12_381_g1_msm,
+    .g2_msm = bls12_381_g2_msm,
+    .g1_fixed_base = bls12_381_g1_fixed_base,
+    .g2_fixed_base = bls12_381_g2_fixed_base,
 };

@@ -86,7 +86,7 @@ struct bls12_381_ops {
     bool (*pairing_is_one)(const struct bls12_381_g1_affine *g1,
                            const struct bls12_381_g2_affine *g2, size_t n);
 
-    /* sum of scalars[i] * source[i], i < n. */
+    /* sum of scalars[i] * source[i], i < n < 2^31; infinity when it fails. */
     cuzk_status (*g1_msm)(struct bls12_381_g1 *out, const struct bls12_381_g1_source *source,
                           const struct bls12_381_scalars *scalars, size_t n,
                           const struct cuzk_run *run, struct cuzk_error *err);
