@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/json_in.h"
+#include "format/json_out.h"
 
 enum field {
     REGISTERED,
@@ -27,7 +28,7 @@ struct reader {
     struct cuzk_meta meta;
     char registered[64], circuit[32];
     uint8_t porep_id[32];
-    uint64_t actor, sector_size;
+    uint64_t sector_size;
     bool seen[FIELDS];
 };
 
@@ -106,7 +107,7 @@ static cuzk_status visit(void *context, const char *path, const struct cuzk_json
         case POREP_ID:
             return cuzk_json_as_hex(r->porep_id, 32, value, err);
         case ACTOR:
-            return cuzk_json_as_u64(&r->actor, value, err);
+            return cuzk_json_as_u64(&r->meta.actor_id, value, err);
         case CIRCUIT:
             return cuzk_json_as_text(r->circuit, sizeof r->circuit, value, err);
         case SIZE:
@@ -147,9 +148,10 @@ static cuzk_status finish(struct cuzk_meta *out, struct reader *r, const char *n
         return cuzk_fail(err, CUZK_E_MISMATCH, "%s: sector_size: not that of %s", name,
                          r->meta.params->circuit);
     uint8_t prover_id[32];
-    cuzk_porep_prover_id(prover_id, r->actor);
+    cuzk_porep_prover_id(prover_id, r->meta.actor_id);
     if (r->seen[ACTOR] && memcmp(prover_id, r->meta.prover_id, 32) != 0)
         return cuzk_fail(err, CUZK_E_MISMATCH, "%s: prover_id: not that of actor_id", name);
+    r->meta.has_actor_id = r->seen[ACTOR];
     *out = r->meta;
     return CUZK_OK;
 }
@@ -169,6 +171,63 @@ cuzk_status cuzk_meta_read(struct cuzk_meta *out, const char *path,
     struct reader r = {0};
     cuzk_status status = cuzk_json_scan_file(path, visit, &r, err);
     return status != CUZK_OK ? status : finish(out, &r, path, circuit, err);
+}
+
+void cuzk_meta_of(struct cuzk_meta *out, const struct cuzk_porep_sector *sector, uint64_t miner,
+                  uint64_t sector_number)
+{
+    *out = (struct cuzk_meta){
+        .params = sector->params,
+        .sector_number = sector_number,
+        .comm_d = sector->comm_d,
+        .comm_r = sector->comm_r,
+        .has_actor_id = true,
+        .actor_id = miner,
+    };
+    cuzk_porep_prover_id(out->prover_id, miner);
+    memcpy(out->ticket, sector->ticket, 32);
+    memcpy(out->seed, sector->seed, 32);
+}
+
+static void put_fr(struct cuzk_json *j, const char *key, const struct bls12_381_fr *value)
+{
+    uint8_t bytes[32];
+    bls12_381_fr_to_le(bytes, value);
+    cuzk_json_hex(j, key, bytes, sizeof bytes);
+}
+
+cuzk_status cuzk_meta_write(const struct cuzk_meta *meta, const char *note, const char *path,
+                            struct cuzk_error *err)
+{
+    struct cuzk_porep_statement statement;
+    uint8_t digest[32];
+    cuzk_status status = cuzk_meta_statement(&statement, meta, err);
+    if (status == CUZK_OK)
+        status = cuzk_porep_inputs_digest(digest, &statement, err);
+    if (status != CUZK_OK)
+        return status;
+    struct cuzk_json j;
+    cuzk_json_init(&j);
+    cuzk_json_object(&j, NULL);
+    cuzk_json_string(&j, names[REGISTERED], meta->params->registered);
+    cuzk_json_string(&j, names[CIRCUIT], meta->params->circuit);
+    cuzk_json_u64(&j, names[SIZE], meta->params->sector_size);
+    if (meta->has_actor_id)
+        cuzk_json_u64(&j, names[ACTOR], meta->actor_id);
+    cuzk_json_hex(&j, names[PROVER], meta->prover_id, 32);
+    cuzk_json_u64(&j, names[SECTOR], meta->sector_number);
+    cuzk_json_hex(&j, names[TICKET], meta->ticket, 32);
+    cuzk_json_hex(&j, names[SEED], meta->seed, 32);
+    put_fr(&j, names[COMM_D], &meta->comm_d);
+    put_fr(&j, names[COMM_R], &meta->comm_r);
+    cuzk_json_hex(&j, names[POREP_ID], meta->params->porep_id, 32);
+    cuzk_json_hex(&j, "public_inputs_sha256", digest, sizeof digest);
+    if (note != NULL)
+        cuzk_json_string(&j, "note", note);
+    cuzk_json_object_end(&j);
+    status = cuzk_json_write(&j, path, err);
+    cuzk_json_free(&j);
+    return status;
 }
 
 cuzk_status cuzk_meta_statement(struct cuzk_porep_statement *out, const struct cuzk_meta *meta,

@@ -20,6 +20,8 @@ struct cuzk_meta {
     uint8_t prover_id[32], ticket[32], seed[32];
     uint64_t sector_number;
     struct bls12_381_fr comm_d, comm_r;
+    bool has_actor_id;
+    uint64_t actor_id; /* the miner's */
 };
 
 /* circuit: NULL, or the circuit that is asked for (cuzk_porep_by_circuit): a registered proof of
@@ -30,6 +32,15 @@ cuzk_status cuzk_meta_read(struct cuzk_meta *out, const char *path,
 /* The same of text in memory; `name` stands for the file in errors. */
 cuzk_status cuzk_meta_parse(struct cuzk_meta *out, const char *name, const uint8_t *data,
                             size_t size, const struct cuzk_porep_params *circuit,
+                            struct cuzk_error *err);
+
+/* The statement of a sector that this miner owns (a mock sector's, say). */
+void cuzk_meta_of(struct cuzk_meta *out, const struct cuzk_porep_sector *sector, uint64_t miner,
+                  uint64_t sector_number);
+
+/* Writes META.json with the optional keys, the digest of the public inputs
+ * (cuzk_porep_inputs_digest), and a note unless it is NULL. */
+cuzk_status cuzk_meta_write(const struct cuzk_meta *meta, const char *note, const char *path,
                             struct cuzk_error *err);
 
 /* The statement with its replica id computed. */

@@ -1,0 +1,170 @@
+/* Mock sectors: every equality of the vanilla proof holds in them, at all sizes, as it does in the
+ * sealed sectors. */
+#include "unit/vectors.h"
+
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "circuit/porep_mock.h"
+#include "circuit/porep_statement.h"
+#include "format/c1.h"
+#include "format/meta.h"
+#include "unit/circuit/vanilla.h"
+
+/* The verifier itself, on sealed sectors and on the network's own mock of 32 GiB. */
+static void test_verifier(void **state)
+{
+    (void)state;
+    const struct {
+        const char *path, *circuit;
+    } sectors[] = {{"sectors/v11-101/c1.json.zst", NULL},
+                   {"sectors/v1-201/c1.json.zst", NULL},
+                   {"sectors/syn-301/c1.json.zst", NULL},
+                   {"sectors/mini32-501/c1.json.zst", "porep-mini32"},
+                   {"sectors/mock32-3201/c1.json.zst", NULL}};
+    for (size_t i = 0; i < sizeof sectors / sizeof sectors[0]; i++) {
+        struct cuzk_error err;
+        struct cuzk_porep_sector *sector;
+        size_t size;
+        uint8_t *text = vector_read(sectors[i].path, &size);
+        const char *circuit = sectors[i].circuit;
+        assert_ok(cuzk_c1_parse(&sector, sectors[i].path, text, size,
+                                circuit != NULL ? cuzk_porep_by_circuit(circuit) : NULL, NULL,
+                                &err),
+                  err);
+        vanilla_verify(sector);
+        cuzk_porep_sector_destroy(sector);
+        free(text);
+    }
+}
+
+static void test_all_sizes(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct cuzk_porep_params *table = cuzk_porep_table(&count);
+    struct cuzk_error err;
+    struct cuzk_meta zero;
+    assert_ok(cuzk_meta_read(&zero, CUZK_VECTORS_DIR "/sectors/mock32-3201/meta.json", NULL, &err),
+              err);
+    for (size_t i = 0; i < count; i++) {
+        struct cuzk_budget *budget;
+        struct cuzk_porep_sector *sector = (void *)state;
+        struct cuzk_porep_owner owner;
+        assert_ok(cuzk_budget_create(&budget, "host", 16 << 20, NULL, &err), err);
+        cuzk_status status = cuzk_porep_mock(&sector, &owner, &table[i], 7, budget, &err);
+        if (table[i].feature != CUZK_POREP_INTERACTIVE) {
+            assert_int_equal(status, CUZK_E_UNSUPPORTED);
+            assert_null(sector);
+            cuzk_budget_destroy(budget);
+            continue;
+        }
+        assert_int_equal(status, CUZK_OK);
+        vanilla_verify(sector);
+        /* the network's zero commitment */
+        if (strcmp(table[i].circuit, zero.params->circuit) == 0)
+            assert_true(bls12_381_fr_eq(&sector->comm_d, &zero.comm_d));
+        assert_ok(cuzk_porep_check(sector, &err), err);
+        struct cuzk_meta meta;
+        cuzk_meta_of(&meta, sector, owner.miner, owner.sector_number);
+        assert_ok(cuzk_meta_match(&meta, sector, &err), err);
+        cuzk_porep_sector_destroy(sector);
+        cuzk_budget_destroy(budget);
+    }
+}
+
+static void write_to(char path[32], const struct cuzk_porep_sector *sector)
+{
+    struct cuzk_error err;
+    strcpy(path, "/tmp/cuzk-test-mock-XXXXXX");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    assert_ok(cuzk_c1_write(sector, path, &err), err);
+}
+
+/* Same seed, same bytes; another seed, another sector. What is written is read again. */
+static void test_deterministic(void **state)
+{
+    (void)state;
+    struct cuzk_error err;
+    const struct cuzk_porep_params *params = cuzk_porep_by_circuit("porep-mini32");
+    struct cuzk_porep_sector *a, *b, *c;
+    struct cuzk_porep_owner owner_a, owner_b, owner_c;
+    assert_ok(cuzk_porep_mock(&a, &owner_a, params, 42, NULL, &err), err);
+    assert_ok(cuzk_porep_mock(&b, &owner_b, params, 42, NULL, &err), err);
+    assert_ok(cuzk_porep_mock(&c, &owner_c, params, 43, NULL, &err), err);
+    assert_int_equal(owner_a.sector_number, owner_b.sector_number);
+    assert_false(bls12_381_fr_eq(&a->comm_r, &c->comm_r));
+    assert_false(bls12_381_fr_eq(&a->replica_id, &c->replica_id));
+
+    char path_a[32], path_b[32], path_back[32];
+    write_to(path_a, a);
+    write_to(path_b, b);
+    struct cuzk_porep_sector *back;
+    assert_ok(cuzk_c1_read(&back, path_a, params, NULL, &err), err);
+    write_to(path_back, back);
+    uint8_t *text[3];
+    size_t size[3];
+    const char *paths[3] = {path_a, path_b, path_back};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(cuzk_os_read_file(&text[i], &size[i], paths[i], 1 << 24, &err), err);
+        assert_int_equal(size[i], size[0]);
+        assert_memory_equal(text[i], text[0], size[0]);
+        (void)unlink(paths[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        cuzk_free(text[i]);
+
+    /* the statement's file */
+    struct cuzk_meta meta, again;
+    cuzk_meta_of(&meta, a, owner_a.miner, owner_a.sector_number);
+    strcpy(path_a, "/tmp/cuzk-test-meta-XXXXXX");
+    int fd = mkstemp(path_a);
+    assert_true(fd >= 0);
+    (void)close(fd);
+    assert_ok(cuzk_meta_write(&meta, "mock", path_a, &err), err);
+    assert_ok(cuzk_meta_read(&again, path_a, NULL, &err), err);
+    (void)unlink(path_a);
+    assert_ptr_equal(again.params, params);
+    assert_ok(cuzk_meta_match(&again, back, &err), err);
+    assert_int_equal(cuzk_meta_match(&again, c, &err), CUZK_E_MISMATCH);
+    cuzk_porep_sector_destroy(back);
+    cuzk_porep_sector_destroy(a);
+    cuzk_porep_sector_destroy(b);
+    cuzk_porep_sector_destroy(c);
+}
+
+static void test_memory_out(void **state)
+{
+    (void)state;
+    struct cuzk_error err;
+    const struct cuzk_porep_params *params = cuzk_porep_by_circuit("porep-2KiB");
+    uint64_t n = 1;
+    for (;; n++) {
+        struct cuzk_porep_sector *sector;
+        struct cuzk_porep_owner owner;
+        cuzk_alloc_fail_at(n);
+        cuzk_status status = cuzk_porep_mock(&sector, &owner, params, 1, NULL, &err);
+        cuzk_alloc_fail_at(0);
+        if (status == CUZK_OK) {
+            cuzk_porep_sector_destroy(sector);
+            break;
+        }
+        assert_int_equal(status, CUZK_E_MEMORY);
+        assert_null(sector);
+    }
+    assert_true(n > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_verifier),
+        cmocka_unit_test(test_all_sizes),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_memory_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
