@@ -41,6 +41,8 @@ static int control_of_log(const char *path, char *name, size_t capacity)
             (void)snprintf(name, capacity, "%s", record.u.header.control);
             over = 0;
         }
+        if (record.kind == RSSMON_GENERATION)
+            over = 0;
         over |= record.kind == RSSMON_VERDICT;
     }
     rssmon_log_close_read(reader);

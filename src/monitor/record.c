@@ -5,22 +5,12 @@
 #include <string.h>
 
 #define AT(path) offsetof(struct rssmon_record, u.path)
-#define U(kind, f)                                                                                 \
-    {                                                                                              \
-#f, AT(kind.f), RSSMON_U64                                                                 \
-    }
-#define S(kind, f)                                                                                 \
-    {                                                                                              \
-#f, AT(kind.f), RSSMON_STRING                                                              \
-    }
-#define T(kind, f)                                                                                 \
-    {                                                                                              \
-#f, AT(kind.f##_ns), RSSMON_NS                                                             \
-    }
-#define D(kind, f)                                                                                 \
-    {                                                                                              \
-#f, AT(kind.f), RSSMON_DOUBLE                                                              \
-    }
+/* clang-format off */
+#define U(kind, f) {#f, AT(kind.f), RSSMON_U64}
+#define S(kind, f) {#f, AT(kind.f), RSSMON_STRING}
+#define T(kind, f) {#f "_s", AT(kind.f##_ns), RSSMON_NS}
+#define D(kind, f) {#f, AT(kind.f), RSSMON_DOUBLE}
+/* clang-format on */
 
 static const struct rssmon_field header_fields[] = {
     U(header, version),      S(header, tool),           S(header, log_id),
@@ -97,7 +87,7 @@ static const struct rssmon_field verdict_fields[] = {U(verdict, peak),
                                                      U(verdict, looks),
                                                      U(verdict, samples),
                                                      U(verdict, over),
-                                                     {"over_s", AT(verdict.over_ns), RSSMON_NS},
+                                                     T(verdict, over),
                                                      S(verdict, death),
                                                      U(verdict, code),
                                                      S(verdict, evidence),
@@ -111,10 +101,9 @@ static const struct rssmon_field verdict_fields[] = {U(verdict, peak),
                                                      U(verdict, lost),
                                                      U(verdict, generation)};
 
-#define KIND(name)                                                                                 \
-    {                                                                                              \
-#name, name##_fields, sizeof name##_fields / sizeof name##_fields[0]                       \
-    }
+/* clang-format off */
+#define KIND(name) {#name, name##_fields, sizeof name##_fields / sizeof name##_fields[0]}
+/* clang-format on */
 static const struct {
     const char *name;
     const struct rssmon_field *fields;
