@@ -36,7 +36,7 @@ struct cuzk_qap {
     uint64_t charged;
 };
 
-/* CUZK_E_ARGUMENT for a circuit without the constant one, or with more than 2^32 rows in all. */
+/* CUZK_E_ARGUMENT for a circuit without the constant one, or with more than 2^31 rows in all. */
 cuzk_status cuzk_qap_create(struct cuzk_qap **out, const struct cuzk_circuit *circuit,
                             struct cuzk_budget *budget, struct cuzk_error *err);
 void cuzk_qap_destroy(struct cuzk_qap *qap); /* tolerates NULL */
