@@ -68,8 +68,8 @@ static cuzk_status open_regular(int *out, uint64_t *size, const char *path, stru
 cuzk_status cuzk_os_map(struct cuzk_mapping *out, const char *path, struct cuzk_error *err)
 {
     *out = (struct cuzk_mapping){0};
-    int fd;
-    uint64_t size;
+    int fd = -1;
+    uint64_t size = 0;
     cuzk_status status = open_regular(&fd, &size, path, err);
     if (status != CUZK_OK)
         return status;
@@ -138,8 +138,8 @@ cuzk_status cuzk_os_read_file(uint8_t **out, size_t *size, const char *path, siz
 {
     *out = NULL;
     *size = 0;
-    int fd;
-    uint64_t length;
+    int fd = -1;
+    uint64_t length = 0;
     uint8_t *data = NULL;
     cuzk_status status = open_regular(&fd, &length, path, err);
     if (status != CUZK_OK)
