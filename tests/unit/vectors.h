@@ -10,7 +10,7 @@
 /* path is below tests/vectors; the caller frees (free). A NUL stands behind the data. */
 static inline uint8_t *vector_read(const char *path, size_t *size)
 {
-    char full[512];
+    char full[1024];
     (void)snprintf(full, sizeof full, CUZK_VECTORS_DIR "/%s", path);
     FILE *f = fopen(full, "rb");
     if (f == NULL)
