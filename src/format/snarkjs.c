@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
+#include "format/json_in.h"
+
 /* Decimal of a number of n 64-bit words, least significant first; size is enough for its bits. */
 static const char *decimal(char *out, size_t size, const uint64_t *words, int n)
 {
@@ -107,4 +110,89 @@ void cuzk_snarkjs_public(struct cuzk_json *j, const struct bls12_381_fr *inputs,
         cuzk_json_string(j, NULL, decimal(text, sizeof text, words, BLS12_381_FR_LIMBS));
     }
     cuzk_json_array_end(j);
+}
+
+struct reader {
+    struct bls12_381_fr *values;
+    size_t count, capacity;
+    bool array;
+};
+
+/* A decimal number below r, without sign or leading zeros. */
+static bool from_decimal(struct bls12_381_fr *out, const char *text, size_t size)
+{
+    uint64_t words[BLS12_381_FR_LIMBS] = {0};
+    if (size == 0 || size > 77 || (text[0] == '0' && size != 1)) /* r has 77 digits */
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        uint64_t carry = (uint64_t)(text[i] - '0');
+        for (int w = 0; w < BLS12_381_FR_LIMBS; w++) {
+            uint64_t low = (words[w] & 0xffffffff) * 10 + carry;
+            uint64_t high = (words[w] >> 32) * 10 + (low >> 32);
+            words[w] = high << 32 | (low & 0xffffffff);
+            carry = high >> 32;
+        }
+        if (carry != 0)
+            return false;
+    }
+    return bls12_381_fr_from_limbs(out, words);
+}
+
+static cuzk_status visit(void *context, const char *path, const struct cuzk_json_value *value,
+                         struct cuzk_error *err)
+{
+    struct reader *r = context;
+    if (path[0] == '\0' && value->type == CUZK_JSON_ARRAY) {
+        r->array = true;
+        return CUZK_OK;
+    }
+    if (!r->array || (value->type != CUZK_JSON_STRING && value->type != CUZK_JSON_NUMBER))
+        return cuzk_fail(err, CUZK_E_FORMAT,
+                         "expected an array of decimal numbers in strings, as snarkjs has it");
+    if (r->count == CUZK_SNARKJS_MAX_PUBLIC)
+        return cuzk_fail(err, CUZK_E_RANGE, "more than %u public inputs", CUZK_SNARKJS_MAX_PUBLIC);
+    if (r->count == r->capacity) {
+        size_t capacity = r->capacity == 0 ? 64 : 2 * r->capacity;
+        struct bls12_381_fr *grown = cuzk_realloc(r->values, capacity, sizeof *grown);
+        if (grown == NULL)
+            return cuzk_fail(err, CUZK_E_MEMORY, "out of memory");
+        r->values = grown;
+        r->capacity = capacity;
+    }
+    if (!from_decimal(&r->values[r->count], value->text, value->size))
+        return cuzk_fail(err, CUZK_E_RANGE, "expected a decimal number below the order r");
+    r->count++;
+    return CUZK_OK;
+}
+
+static cuzk_status finish(struct bls12_381_fr **inputs, size_t *count, struct reader *r,
+                          cuzk_status status)
+{
+    if (status != CUZK_OK) {
+        cuzk_free(r->values);
+        return status;
+    }
+    *inputs = r->values;
+    *count = r->count;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_snarkjs_public_parse(struct bls12_381_fr **inputs, size_t *count, const char *name,
+                                      const uint8_t *data, size_t size, struct cuzk_error *err)
+{
+    *inputs = NULL;
+    *count = 0;
+    struct reader r = {0};
+    return finish(inputs, count, &r, cuzk_json_scan(name, data, size, visit, &r, err));
+}
+
+cuzk_status cuzk_snarkjs_public_read(struct bls12_381_fr **inputs, size_t *count, const char *path,
+                                     struct cuzk_error *err)
+{
+    *inputs = NULL;
+    *count = 0;
+    struct reader r = {0};
+    return finish(inputs, count, &r, cuzk_json_scan_file(path, visit, &r, err));
 }

@@ -16,4 +16,12 @@ void cuzk_snarkjs_proof(struct cuzk_json *j, const struct cuzk_proof *proof);
 /* Without the constant one: n = ic_count - 1. */
 void cuzk_snarkjs_public(struct cuzk_json *j, const struct bls12_381_fr *inputs, size_t n);
 
+/* Reads a file of public inputs back: an array of decimal strings, each below r. At most
+ * CUZK_SNARKJS_MAX_PUBLIC of them. *inputs is freed by cuzk_free. */
+#define CUZK_SNARKJS_MAX_PUBLIC (1u << 20)
+cuzk_status cuzk_snarkjs_public_read(struct bls12_381_fr **inputs, size_t *count, const char *path,
+                                     struct cuzk_error *err);
+cuzk_status cuzk_snarkjs_public_parse(struct bls12_381_fr **inputs, size_t *count, const char *name,
+                                      const uint8_t *data, size_t size, struct cuzk_error *err);
+
 #endif

@@ -226,7 +226,31 @@ static void test_snarkjs(void **state)
         text,
         "[\n  \"0\",\n  \"1000000000\",\n  \"18446744073709551615\",\n"
         "  \"52435875175126190479447740508185965837690552500527637822603658699938581184512\"\n]\n");
+    struct bls12_381_fr *back;
+    size_t back_count;
+    assert_ok(cuzk_snarkjs_public_parse(&back, &back_count, "public.json", (const uint8_t *)text,
+                                        size, &err),
+              err);
+    assert_int_equal(back_count, 4);
+    assert_memory_equal(back, inputs, sizeof inputs);
+    cuzk_free(back);
     cuzk_json_free(&j);
+    static const char *const bad[] = {
+        "{}", "7", "[[\"1\"]]", "[\"\"]", "[\"-1\"]", "[\"01\"]", "[\"1x\"]", "[null]", "[\"1\"",
+        /* r, and the longest numbers of 77 and 78 digits */
+        "[\"52435875175126190479447740508185965837690552500527637822603658699938581184513\"]",
+        "[\"99999999999999999999999999999999999999999999999999999999999999999999999999999\"]",
+        "[\"100000000000000000000000000000000000000000000000000000000000000000000000000000\"]"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cuzk_status status = cuzk_snarkjs_public_parse(
+            &back, &back_count, "public.json", (const uint8_t *)bad[i], strlen(bad[i]), &err);
+        if (status == CUZK_OK || back != NULL || back_count != 0)
+            fail_msg("%s was read", bad[i]);
+    }
+    assert_ok(cuzk_snarkjs_public_parse(&back, &back_count, "x", (const uint8_t *)"[]", 2, &err),
+              err);
+    assert_int_equal(back_count, 0);
+    cuzk_free(back);
     struct cuzk_vk vk;
     assert_ok(cuzk_vk_read(&vk, KEYS "toy5.vk", &err), err);
     cuzk_json_init(&j);

@@ -1,0 +1,304 @@
+/* cuzk prove: proofs of a sector's partitions, or of a dump's witness. Each is verified before it
+ * is written.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "circuits.h"
+#include "format/json_in.h"
+#include "format/network_keys.h"
+#include "groth16/groth16.h"
+#include "options.h"
+#include "progress.h"
+
+/* "R,S", each 32 bytes in hex, little-endian, below r. */
+static cuzk_status parse_rs(struct cuzk_insecure_rs *out, const char *text, struct cuzk_error *err)
+{
+    struct bls12_381_fr element;
+    if (strlen(text) != 4 * CUZK_FIELD_BYTES + 1 || text[2 * CUZK_FIELD_BYTES] != ',' ||
+        !cuzk_hex_decode(out->r, CUZK_FIELD_BYTES, text, 2 * CUZK_FIELD_BYTES) ||
+        !cuzk_hex_decode(out->s, CUZK_FIELD_BYTES, text + 2 * CUZK_FIELD_BYTES + 1,
+                         2 * CUZK_FIELD_BYTES))
+        return cuzk_fail(err, CUZK_E_ARGUMENT,
+                         "--insecure-rs: expected R,S, each 64 hex digits, little-endian");
+    if (!bls12_381_fr_from_le(&element, out->r) || !bls12_381_fr_from_le(&element, out->s))
+        return cuzk_fail(err, CUZK_E_RANGE, "--insecure-rs: R and S must be below the order r");
+    return CUZK_OK;
+}
+
+/* What a run took, summed over its partitions. */
+struct totals {
+    struct cuzk_prove_report report; /* stages added up, memory of the last */
+    double witness_seconds;
+};
+
+static void add(struct totals *t, const struct cuzk_prove_report *r)
+{
+    struct cuzk_prove_report sum = *r;
+    for (size_t i = 0; i < sum.stage_count; i++)
+        for (size_t k = 0; k < t->report.stage_count; k++)
+            if (strcmp(sum.stages[i].name, t->report.stages[k].name) == 0)
+                sum.stages[i].seconds += t->report.stages[k].seconds;
+    sum.seconds += t->report.seconds;
+    t->report = sum;
+}
+
+static void print_totals(struct output *out, const struct totals *t, double seconds)
+{
+    const struct cuzk_prove_report *r = &t->report;
+    struct cuzk_os_memory used;
+    cuzk_os_memory_read(&used);
+    output_object(out, "seconds");
+    output_seconds(out, "witness", t->witness_seconds);
+    for (size_t i = 0; i < r->stage_count; i++)
+        output_seconds(out, r->stages[i].name, r->stages[i].seconds);
+    output_seconds(out, "total", seconds);
+    output_object_end(out);
+    output_object(out, "memory");
+    for (size_t i = 0; i < r->memory_count; i++)
+        if (r->memory[i].peak != 0)
+            output_bytes(out, r->memory[i].purpose, r->memory[i].peak);
+    output_bytes(out, "peak", r->memory_peak);
+    output_bytes(out, "peak_rss", used.peak_rss);
+    output_bytes(out, "anonymous_now", used.anon);
+    output_object_end(out);
+}
+
+struct job {
+    const char *params, *c1, *r1cs, *circuit, *proof;
+    bool owner_given;
+    uint64_t miner, sector, repeat;
+    const struct cuzk_insecure_rs *rs; /* NULL: random */
+};
+
+/* The key named, or the network's for the circuit. */
+static cuzk_status key_path(char *out, size_t size, const struct job *job,
+                            const struct cuzk_porep_params *params, struct cuzk_error *err)
+{
+    if (job->params != NULL) {
+        int n = snprintf(out, size, "%s", job->params);
+        return n >= 0 && (size_t)n < size
+                   ? CUZK_OK
+                   : cuzk_fail(err, CUZK_E_ARGUMENT, "--params: too long a path");
+    }
+    const struct cuzk_network_key *key =
+        params != NULL ? cuzk_network_key_porep(params->sector_size) : NULL;
+    if (key == NULL || strcmp(params->circuit, "porep-mini32") == 0)
+        return cuzk_fail(err, CUZK_E_ARGUMENT,
+                         "--params is needed: the network has no key for this circuit");
+    return cuzk_network_key_path(out, size, key, false, err);
+}
+
+struct session {
+    struct cuzk_context *context;
+    struct cuzk_relation *relation;
+    struct cuzk_key *key;
+    struct cuzk_witness *witness;     /* a dump's own */
+    struct cuzk_porep_sector *sector; /* of C1 */
+    uint32_t partitions;
+    uint8_t *proofs;
+};
+
+static void session_end(struct session *s)
+{
+    cuzk_free(s->proofs);
+    cuzk_witness_free(s->witness);
+    cuzk_porep_sector_destroy(s->sector);
+    cuzk_key_close(s->key);
+    cuzk_relation_free(s->relation);
+    cuzk_context_free(s->context);
+}
+
+/* Reads the input, makes the circuit and opens the key. */
+static cuzk_status session_start(struct session *s, const struct job *job,
+                                 const struct cuzk_options *options, struct cuzk_error *err)
+{
+    const struct cuzk_porep_params *params = NULL;
+    char key[4096];
+    cuzk_status status = cuzk_context_create(&s->context, options, err);
+    if (status != CUZK_OK)
+        return status;
+    if (job->circuit != NULL && (params = circuit_params(job->circuit, err)) == NULL)
+        return CUZK_E_ARGUMENT;
+    if (job->c1 != NULL) {
+        status = read_sector(&s->sector, job->c1, params, s->context->host, err);
+        if (status == CUZK_OK && job->owner_given)
+            status = check_owner(s->sector, job->c1, job->miner, job->sector, err);
+        if (status != CUZK_OK)
+            return status;
+        params = s->sector->params;
+    }
+    status = key_path(key, sizeof key, job, params, err);
+    if (status == CUZK_OK)
+        status = open_relation(&s->relation, job->c1 == NULL ? &s->witness : NULL, s->context,
+                               job->c1 != NULL ? params->circuit : job->r1cs, err);
+    if (status == CUZK_OK && job->c1 == NULL && s->witness == NULL)
+        status = cuzk_fail(err, CUZK_E_FORMAT, "%s: holds no witness to prove", job->r1cs);
+    if (status == CUZK_OK)
+        status = cuzk_key_open(&s->key, s->relation, key, CUZK_KEY_STREAMED, err);
+    if (status != CUZK_OK)
+        return status;
+    s->partitions = params != NULL ? params->partitions : 1;
+    s->proofs = cuzk_calloc(s->partitions, CUZK_PROOF_BYTES);
+    if (s->proofs == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "out of memory");
+    return CUZK_OK;
+}
+
+/* All partitions once. */
+static cuzk_status prove_all(struct session *s, const struct job *job, struct totals *totals,
+                             struct progress *progress, uint64_t done, struct cuzk_error *err)
+{
+    *totals = (struct totals){0};
+    for (uint32_t p = 0; p < s->partitions; p++) {
+        struct cuzk_witness *witness = NULL;
+        struct cuzk_prove_report report;
+        double start = cuzk_os_seconds();
+        cuzk_status status =
+            s->sector != NULL
+                ? partition_witness(&witness, s->relation->circuit, s->sector, p, s->context->host,
+                                    err)
+                : copy_witness(&witness, s->relation->circuit, s->witness, s->context->host, err);
+        totals->witness_seconds += cuzk_os_seconds() - start;
+        if (status == CUZK_OK)
+            status = cuzk_prove(s->key, &witness, job->rs, s->proofs + (size_t)p * CUZK_PROOF_BYTES,
+                                &report, err);
+        cuzk_witness_free(witness);
+        if (status != CUZK_OK)
+            return s->sector != NULL ? cuzk_fail_prefix(err, status, "%s: partition %u", job->c1, p)
+                                     : cuzk_fail_prefix(err, status, "%s", job->r1cs);
+        add(totals, &report);
+        progress_update(progress, done + p + 1, s->partitions * job->repeat);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status write_proof(const char *path, const struct session *s, struct cuzk_error *err)
+{
+    struct cuzk_writer *w;
+    cuzk_status status = cuzk_os_writer_open(&w, path, err);
+    if (status != CUZK_OK)
+        return status;
+    status = cuzk_os_writer_write(w, s->proofs, (size_t)s->partitions * CUZK_PROOF_BYTES, err);
+    if (status == CUZK_OK)
+        return cuzk_os_writer_commit(w, err);
+    cuzk_os_writer_abort(w);
+    return status;
+}
+
+static cuzk_status prove(struct output *out, const struct job *job,
+                         const struct cuzk_options *options, struct cuzk_error *err)
+{
+    struct session s = {0};
+    struct progress progress;
+    struct totals totals;
+    double start = cuzk_os_seconds();
+    cuzk_status status = session_start(&s, job, options, err);
+    if (status != CUZK_OK)
+        goto done;
+    const struct cuzk_device *device = cuzk_context_device(s.context);
+    output_text(out, "device", cuzk_device_describe(device)->name);
+    output_text(out, "device_why", cuzk_device_why(device));
+    if (s.sector != NULL) {
+        output_text(out, "registered_proof", s.sector->params->registered);
+        output_bool(out, "miner_and_sector_checked", job->owner_given);
+        if (!job->owner_given && !out->json)
+            output_text(out, "note",
+                        "miner and sector were not checked: give --miner and --sector");
+    }
+    output_number(out, "partitions", s.partitions);
+    output_bool(out, "insecure_rs", job->rs != NULL);
+    output_seconds(out, "opening", cuzk_os_seconds() - start);
+    output_array(out, "runs");
+    progress_start(&progress, "proving", "partitions");
+    for (uint64_t i = 0; status == CUZK_OK && i < job->repeat; i++) {
+        start = cuzk_os_seconds();
+        status = prove_all(&s, job, &totals, &progress, i * s.partitions, err);
+        if (status != CUZK_OK)
+            break;
+        output_object(out, NULL);
+        print_totals(out, &totals, cuzk_os_seconds() - start);
+        output_object_end(out);
+    }
+    progress_end(&progress);
+    if (status != CUZK_OK)
+        goto done;
+    output_array_end(out);
+    status = write_proof(job->proof, &s, err);
+    output_text(out, "verified", "yes");
+    output_text(out, "proof", job->proof);
+done:
+    session_end(&s);
+    return status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct job job = {0};
+    struct cuzk_options settings = {0};
+    const char *rs_text = NULL;
+    struct option_number miner = {0}, sector = {0}, threads = {0}, memory = {0},
+                         repeat = {.value = 1};
+    const struct option_spec options[] = {
+        {"params", "KEY.params", OPTION_TEXT, &job.params,
+         "the proving key (default: the network's, where the parameters are kept)"},
+        {"c1", "C1.json", OPTION_TEXT, &job.c1, "the C1 output to prove, raw or wrapped"},
+        {"r1cs", "FILE", OPTION_TEXT, &job.r1cs, "or a dump that holds a witness"},
+        {"out", "PROOF.bin", OPTION_TEXT, &job.proof, "where the proof goes"},
+        {"circuit", "NAME", OPTION_TEXT, &job.circuit, "porep-mini32, where the file says 32 GiB"},
+        {"miner", "ID", OPTION_NUMBER, &miner, "the miner's actor id, to check the replica id"},
+        {"sector", "N", OPTION_NUMBER, &sector, "the sector's number, with --miner"},
+        {"insecure-rs", "R,S", OPTION_TEXT, &rs_text,
+         "fixed randomness in hex, little-endian: for tests, it gives the witness away"},
+        {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
+        {"memory", "BYTES", OPTION_BYTES, &memory, "most host memory to use, as 12GiB"},
+        {"isa", "NAME", OPTION_TEXT, &settings.isa, "instruction set path (see `cuzk version`)"},
+        {"device", "NAME", OPTION_TEXT, &settings.device,
+         "where to prove (see `cuzk devices`; default: auto)"},
+        {"repeat", "N", OPTION_NUMBER, &repeat, "prove N times, and report each"},
+    };
+    const struct usage usage = {
+        NULL, 0, 0,
+        "Every proof is verified before it is written. Without --miner and --sector the result\n"
+        "says that they were not checked. The network's keys are looked for in\n"
+        "FIL_PROOFS_PARAMETER_CACHE, or /var/tmp/filecoin-proof-parameters.",
+        OPTIONS(options)};
+    struct output out;
+    struct cuzk_error err;
+    struct cuzk_insecure_rs rs;
+    int code;
+    if (!options_parse(&code, self, &usage, &argc, argv, &out))
+        return code;
+    if ((job.c1 != NULL) == (job.r1cs != NULL))
+        return usage_error(&out, self, "exactly one of --c1 and --r1cs is needed");
+    if (job.proof == NULL)
+        return usage_error(&out, self, "--out is needed");
+    if (miner.given != sector.given)
+        return usage_error(&out, self, "--miner and --sector come together");
+    if (miner.given && job.c1 == NULL)
+        return usage_error(&out, self, "--miner needs --c1");
+    if (repeat.value == 0)
+        return usage_error(&out, self, "--repeat must be at least 1");
+    if (threads.value > 1024)
+        return usage_error(&out, self, "--threads must be at most 1024");
+    if (rs_text != NULL) {
+        if (parse_rs(&rs, rs_text, &err) != CUZK_OK)
+            return output_fail(&out, &err, EXIT_FAILED);
+        job.rs = &rs;
+    }
+    job.owner_given = miner.given;
+    job.miner = miner.value;
+    job.sector = sector.value;
+    job.repeat = repeat.value;
+    settings.threads = (unsigned)threads.value;
+    settings.memory_limit = memory.value;
+    cuzk_status status = prove(&out, &job, &settings, &err);
+    cuzk_wipe(&rs, sizeof rs);
+    if (status != CUZK_OK)
+        return output_fail(&out, &err, EXIT_FAILED);
+    return output_finish(&out, EXIT_DONE);
+}
+
+const struct command command_prove = {"prove", "Prove a sector from its C1 output", run};
