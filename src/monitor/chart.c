@@ -168,7 +168,8 @@ static void draw_grid(const struct frame *f)
         cairo_move_to(cr, x, f->bottom);
         cairo_line_to(cr, x, f->bottom + 5);
         cairo_stroke(cr);
-        number_text(number, sizeof number, t / ticks.unit, ticks.step / ticks.unit);
+        number_text(number, sizeof number, fabs(t) < 1e-6 * ticks.step ? 0 : t / ticks.unit,
+                    ticks.step / ticks.unit);
         (void)snprintf(label, sizeof label, "%s %s", number, ticks.name);
         ink(cr, 0.3, 1);
         text(cr, x, f->bottom + 20, CENTRE, label);
