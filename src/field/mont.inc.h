@@ -372,12 +372,7 @@ CUZK_MAYBE void FN(_pow_u64)(struct F *r, const struct F *a, uint64_t e)
     FN(_pow)(r, a, &e, 1);
 }
 
-/* r = 1/a, and 0 for a = 0 (Fermat). */
-CUZK_MAYBE void FN(_inv)(struct F *r, const struct F *a)
-{
-    static const uint64_t e[N] = {FC(_P_MINUS_2)};
-    FN(_pow)(r, a, e, N);
-}
+#include "field/invert.inc.h"
 
 /* r = a/2. */
 CUZK_INLINE void FN(_halve)(struct F *r, const struct F *a)

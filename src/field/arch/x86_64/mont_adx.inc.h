@@ -169,9 +169,77 @@ ADX_FUNCTION void FN(_redc)(struct F *r, const struct FN(_wide) * w)
     /* clang-format on */
 }
 
-CUZK_INLINE void FN(_sqr)(struct F *r, const struct F *a)
+/* The square of twice the words: the fifteen products above the diagonal, doubled, and the
+ * diagonal. Words 1 … 10 are in (t1 … t6, s0 … s3) as far as they are open at one time; what is
+ * finished is stored. */
+CUZK_INLINE void FN(_sqr_wide)(struct FN(_wide) * r, const struct F *a)
 {
-    FN(_mul)(r, a, a);
+    uint64_t t0, t1, t2, t3, t4, t5, t6, s0, s1, lo, hi;
+#define CROSS(i, t0, t1)                                                                           \
+    "mulxq " i "(%[a]), %[lo], %[hi]\n\tadcxq %[lo], " t0 "\n\tadoxq %[hi], " t1 "\n\t"
+/* (low, high) words of 2 w + a_i^2, in place; CF carries the square's sum, OF the doubling's. */
+#define DIAGONAL(i, low, high)                                                                     \
+    "movq " i "(%[a]), %%rdx\n\tmulxq %%rdx, %[lo], %[hi]\n\tadoxq " low ", " low                  \
+    "\n\tadcxq %[lo], " low "\n\tadoxq " high ", " high "\n\tadcxq %[hi], " high "\n\t"
+#define STORE(i, t) "movq " t ", " i "(%[r])\n\t"
+#define RELOAD(i, t) "movq " i "(%[r]), " t "\n\t"
+    /* clang-format off */
+    __asm__ volatile(
+            /* a0 a1 … a0 a5: words 1 … 6 in t1 … t6 */
+            "movq (%[a]), %%rdx\n\t"
+            "mulxq 8(%[a]), " T1 ", " T2 "\n\t"
+            "mulxq 16(%[a]), %[lo], " T3 "\n\taddq %[lo], " T2 "\n\t"
+            "mulxq 24(%[a]), %[lo], " T4 "\n\tadcq %[lo], " T3 "\n\t"
+            "mulxq 32(%[a]), %[lo], " T5 "\n\tadcq %[lo], " T4 "\n\t"
+            "mulxq 40(%[a]), %[lo], " T6 "\n\tadcq %[lo], " T5 "\n\tadcq $0, " T6 "\n\t"
+            STORE("8", T1) STORE("16", T2)
+            /* a1 a2 … a1 a5: from word 3; t1 becomes word 7 */
+            "movq 8(%[a]), %%rdx\n\t" ADX_CLEAR
+            CROSS("16", T3, T4) CROSS("24", T4, T5) CROSS("32", T5, T6)
+            "mulxq 40(%[a]), %[lo], " T1 "\n\tadcxq %[lo], " T6 "\n\tmovl $0, %k[lo]\n\t"
+            "adcxq %[lo], " T1 "\n\tadoxq %[lo], " T1 "\n\t"
+            STORE("24", T3) STORE("32", T4)
+            /* a2 a3 … a2 a5: from word 5; t2 becomes word 8 */
+            "movq 16(%[a]), %%rdx\n\t" ADX_CLEAR
+            CROSS("24", T5, T6) CROSS("32", T6, T1)
+            "mulxq 40(%[a]), %[lo], " T2 "\n\tadcxq %[lo], " T1 "\n\tmovl $0, %k[lo]\n\t"
+            "adcxq %[lo], " T2 "\n\tadoxq %[lo], " T2 "\n\t"
+            /* a3 a4, a3 a5: from word 7; t3 becomes word 9 */
+            "movq 24(%[a]), %%rdx\n\t" ADX_CLEAR
+            CROSS("32", T1, T2)
+            "mulxq 40(%[a]), %[lo], " T3 "\n\tadcxq %[lo], " T2 "\n\tmovl $0, %k[lo]\n\t"
+            "adcxq %[lo], " T3 "\n\tadoxq %[lo], " T3 "\n\t"
+            /* a4 a5: words 9 and 10 */
+            "movq 32(%[a]), %%rdx\n\tmulxq 40(%[a]), %[lo], " T4 "\n\taddq %[lo], " T3
+            "\n\tadcq $0, " T4 "\n\t"
+            /* twice that, and the squares */
+            "xorl %k[t0], %k[t0]\n\t"
+            "movq (%[a]), %%rdx\n\tmulxq %%rdx, %[lo], %[hi]\n\t" STORE("0", "%[lo]")
+            RELOAD("8", "%[s0]") "adoxq %[s0], %[s0]\n\tadcxq %[hi], %[s0]\n\t" STORE("8", "%[s0]")
+            RELOAD("16", "%[s0]") RELOAD("24", "%[s1]")
+            DIAGONAL("8", "%[s0]", "%[s1]") STORE("16", "%[s0]") STORE("24", "%[s1]")
+            RELOAD("32", "%[s0]") DIAGONAL("16", "%[s0]", T5) STORE("32", "%[s0]") STORE("40", T5)
+            DIAGONAL("24", T6, T1) STORE("48", T6) STORE("56", T1)
+            DIAGONAL("32", T2, T3) STORE("64", T2) STORE("72", T3)
+            "movq 40(%[a]), %%rdx\n\tmulxq %%rdx, %[lo], %[hi]\n\t"
+            "adoxq " T4 ", " T4 "\n\tadcxq %[lo], " T4 "\n\t" STORE("80", T4)
+            "adoxq %[t0], %[hi]\n\tadcxq %[t0], %[hi]\n\t" STORE("88", "%[hi]")
+            : ACCUMULATORS, [t6] "=&r"(t6), [s0] "=&r"(s0), [s1] "=&r"(s1), [lo] "=&r"(lo),
+              [hi] "=&r"(hi)
+            : [r] "r"(r), [a] "r"(a)
+            : "rdx", "cc", "memory");
+    /* clang-format on */
+#undef CROSS
+#undef DIAGONAL
+#undef STORE
+#undef RELOAD
+}
+
+ADX_FUNCTION void FN(_sqr)(struct F *r, const struct F *a)
+{
+    struct FN(_wide) w;
+    FN(_sqr_wide)(&w, a);
+    FN(_redc)(r, &w);
 }
 
 #define CUZK_ARCH_WIDE_SUMS /* the wide sums too are here */
