@@ -291,6 +291,8 @@ static cuzk_status visit_note(void *context, const char *path, const struct cuzk
         cuzk_status status = fields[i].number != NULL
                                  ? cuzk_json_as_u64(fields[i].number, value, err)
                                  : cuzk_json_as_text(fields[i].text, fields[i].size, value, err);
+        if (status == CUZK_OK && verdict > UINT8_MAX)
+            return cuzk_fail(err, CUZK_E_RANGE, "no such status");
         if (fields[i].number == &verdict)
             r->verdict = (cuzk_status)verdict;
         return status;
@@ -298,28 +300,46 @@ static cuzk_status visit_note(void *context, const char *path, const struct cuzk
     return CUZK_OK;
 }
 
+cuzk_status cuzk_key_note_parse(struct cuzk_key_report *out, const char *name, const uint8_t *data,
+                                size_t size, struct cuzk_error *err)
+{
+    memset(out, 0, sizeof *out);
+    struct note n = {0};
+    cuzk_status status = cuzk_json_scan(name, data, size, visit_note, &n, err);
+    if (status != CUZK_OK)
+        return status;
+    if (!n.format || n.fields != 0xff ||
+        strcmp(cuzk_status_name(n.report.verdict), "unknown") == 0 ||
+        strlen(n.report.blake2b) != 32 || strlen(n.report.sha256) != 64)
+        return cuzk_fail(err, CUZK_E_FORMAT, "%s: not a note of a key's check", name);
+    *out = n.report;
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_key_recall(struct cuzk_key_report *out, const char *path, struct cuzk_error *err)
 {
     memset(out, 0, sizeof *out);
     struct cuzk_os_identity now;
+    struct cuzk_key_report report;
+    uint8_t *data = NULL;
+    size_t size;
     cuzk_status status = cuzk_os_identify(&now, path, err);
     if (status != CUZK_OK)
         return status;
     char *name = note_path(path);
     if (name == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
-    struct note n = {0};
-    status = cuzk_json_scan_file(name, visit_note, &n, err);
+    status = cuzk_os_read_file(&data, &size, name, 4096, err);
+    if (status == CUZK_OK)
+        status = cuzk_key_note_parse(&report, name, data, size, err);
+    cuzk_free(data);
     cuzk_free(name);
     if (status == CUZK_E_MEMORY)
         return status;
-    if (status != CUZK_OK || !n.format || n.fields != 0xff ||
-        memcmp(&n.report.file, &now, sizeof now) != 0 ||
-        strcmp(cuzk_status_name(n.report.verdict), "unknown") == 0 ||
-        strlen(n.report.blake2b) != 32 || strlen(n.report.sha256) != 64)
+    if (status != CUZK_OK || memcmp(&report.file, &now, sizeof now) != 0)
         return cuzk_fail(err, CUZK_E_NOT_FOUND,
                          "%s: not checked in full as it is now; `cuzk inspect --full` does it",
                          path);
-    *out = n.report;
+    *out = report;
     return CUZK_OK;
 }

@@ -36,5 +36,8 @@ cuzk_status cuzk_key_check(struct cuzk_key_report *out, const char *path, bool v
 cuzk_status cuzk_key_remember(const struct cuzk_key_report *report, const char *path,
                               struct cuzk_error *err);
 cuzk_status cuzk_key_recall(struct cuzk_key_report *out, const char *path, struct cuzk_error *err);
+/* The note itself; `name` is what errors call it. CUZK_E_FORMAT for anything but a whole note. */
+cuzk_status cuzk_key_note_parse(struct cuzk_key_report *out, const char *name, const uint8_t *data,
+                                size_t size, struct cuzk_error *err);
 
 #endif
