@@ -45,7 +45,7 @@ static const char usage[] =
     "  -q, --quiet               say nothing but errors\n\n"
     "Sampling:\n"
     "      --interval TIME       shortest time between looks (1ms)\n"
-    "      --max-interval TIME   longest (100ms)\n"
+    "      --max-interval TIME   longest (200ms)\n"
     "      --log-interval TIME   between sample records (adaptive)\n"
     "      --pss                 proportional set size too: walks the target's page tables\n"
     "      --gpu, --no-gpu       device memory by NVML (default: where NVML is)\n"

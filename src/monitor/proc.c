@@ -141,9 +141,18 @@ int rssmon_status_parse(const char *text, size_t n, struct rssmon_status_file *o
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p));
         const char *stop = nl != NULL ? nl : end;
+        /* most lines are not ours: their first letter tells */
+        if (strchr("SUTVRHN", *p) == NULL || *p == '\0') {
+            p = stop + 1;
+            continue;
+        }
+        if (stop - p >= 5 && memcmp(p, "SigQ:", 5) == 0)
+            break; /* what follows is masks */
         if (stop - p >= 8 && memcmp(p, "State:\t", 7) == 0)
             out->state = p[7];
         for (size_t k = 0; k < KEYS; k++) {
+            if (keys[k].key[0] != *p)
+                continue;
             size_t length = strlen(keys[k].key);
             if ((size_t)(stop - p) < length || memcmp(p, keys[k].key, length) != 0)
                 continue;
@@ -428,9 +437,51 @@ static void exe_identity(const struct rssmon_process *p, uint64_t *device, uint6
     }
 }
 
-enum rssmon_life rssmon_process_full(struct rssmon_process *p)
+/* Reads status of the leader, or of a thread that lives on; 0 when there is no memory to be seen.
+ */
+static int read_status(struct rssmon_process *p, struct rssmon_status_file *s)
 {
     char text[4096];
+    for (int again = 0; again < 2; again++) {
+        ssize_t n = read_own(p, &p->status, "status", text, sizeof text);
+        if (n > 0 && rssmon_status_parse(text, (size_t)n, s) == 0 && s->rss != RSSMON_UNKNOWN) {
+            p->life = p->thread != 0                       ? RSSMON_LIFE_ZOMBIE_LEADER
+                      : s->state == 'T' || s->state == 't' ? RSSMON_LIFE_STOPPED
+                                                           : RSSMON_LIFE_RUNS;
+            return 1;
+        }
+        if (without_memory(p) != RSSMON_LIFE_ZOMBIE_LEADER)
+            return 0;
+    }
+    p->life = RSSMON_LIFE_EXITING;
+    return 0;
+}
+
+static void take_status(struct rssmon_process *p, const struct rssmon_status_file *s)
+{
+    p->s = *s;
+    take_rss(p, s->rss);
+    if (s->hwm != RSSMON_UNKNOWN && (p->hwm == RSSMON_UNKNOWN || s->hwm > p->hwm))
+        p->hwm = s->hwm;
+    if (p->hwm != RSSMON_UNKNOWN && p->hwm > p->peak)
+        p->peak = p->hwm;
+}
+
+enum rssmon_life rssmon_process_memory(struct rssmon_process *p)
+{
+    enum { SLACK = 1 << 20 }; /* the mark may fall a little without exec: its counter is inexact */
+    struct rssmon_status_file s;
+    uint64_t before = p->s.hwm;
+    if (!read_status(p, &s))
+        return p->life;
+    if (before != RSSMON_UNKNOWN && s.hwm != RSSMON_UNKNOWN && s.hwm + SLACK < before)
+        return rssmon_process_full(p);
+    take_status(p, &s);
+    return p->life;
+}
+
+enum rssmon_life rssmon_process_full(struct rssmon_process *p)
+{
     struct rssmon_stat stat;
     struct rssmon_status_file s;
     ssize_t n = read_stat(p, &stat);
@@ -438,18 +489,12 @@ enum rssmon_life rssmon_process_full(struct rssmon_process *p)
         return p->life = life_of_error(n);
     if (p->start_ticks != 0 && stat.start_ticks != p->start_ticks)
         return p->life = RSSMON_LIFE_GONE;
-    for (int again = 0; again < 2; again++) {
-        n = read_own(p, &p->status, "status", text, sizeof text);
-        if (n > 0 && rssmon_status_parse(text, (size_t)n, &s) == 0 && s.rss != RSSMON_UNKNOWN)
-            break;
-        if (again || without_memory(p) != RSSMON_LIFE_ZOMBIE_LEADER)
-            return p->life == RSSMON_LIFE_ZOMBIE_LEADER ? p->life = RSSMON_LIFE_EXITING : p->life;
-    }
-    p->life = p->thread != 0                           ? RSSMON_LIFE_ZOMBIE_LEADER
-              : stat.state == 'T' || stat.state == 't' ? RSSMON_LIFE_STOPPED
-                                                       : RSSMON_LIFE_RUNS;
-    uint64_t device, inode;
-    exe_identity(p, &device, &inode);
+    if (!read_status(p, &s))
+        return p->life;
+    /* the stack's start moves with exec; where it is hidden the executable must tell */
+    uint64_t device = 0, inode = 0;
+    if (stat.start_stack <= 1 || stat.start_stack != p->stat.start_stack || p->exe_inode == 0)
+        exe_identity(p, &device, &inode);
     int executed =
         (inode != 0 && p->exe_inode != 0 && (inode != p->exe_inode || device != p->exe_device)) ||
         (stat.start_stack > 1 && p->stat.start_stack > 1 &&
@@ -459,17 +504,11 @@ enum rssmon_life rssmon_process_full(struct rssmon_process *p)
         p->exe_inode = inode;
     }
     p->stat = stat;
-    p->s = s;
-    if (executed) {
+    if (executed) { /* the kernel's high water mark began anew; ours goes on */
         p->executions++;
         read_names(p);
-        /* the kernel's high water mark began anew */
     }
-    take_rss(p, s.rss);
-    if (s.hwm != RSSMON_UNKNOWN && (p->hwm == RSSMON_UNKNOWN || s.hwm > p->hwm))
-        p->hwm = s.hwm;
-    if (p->hwm != RSSMON_UNKNOWN && p->hwm > p->peak)
-        p->peak = p->hwm;
+    take_status(p, &s);
     return p->life;
 }
 

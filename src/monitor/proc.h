@@ -104,6 +104,9 @@ void rssmon_process_close(struct rssmon_process *p);
 /* Reads statm alone; sets rss and peak. Returns what it is; figures change only for RUNS, STOPPED
  * and ZOMBIE_LEADER. */
 enum rssmon_life rssmon_process_quick(struct rssmon_process *p);
+/* Reads status alone: everything but identity, faults and CPU time. Goes on to a full look when the
+ * kernel's high water mark fell, which exec does. */
+enum rssmon_life rssmon_process_memory(struct rssmon_process *p);
 /* Reads stat and status; sets everything, notices exec (executions grows, names are read again). */
 enum rssmon_life rssmon_process_full(struct rssmon_process *p);
 

@@ -111,6 +111,7 @@ rssmon_status rssmon_tree_add(struct rssmon_tree *t, uint64_t pid, uint64_t star
     }
     m->parent = m->p.stat.ppid;
     m->fresh = 1;
+    t->dirty = 1;
     m->row_rss = m->p.rss;
     assign_family(t, m);
     t->members[t->count++] = m;
@@ -189,7 +190,7 @@ rssmon_status rssmon_tree_refresh(struct rssmon_tree *t, struct rssmon_error *er
     for (size_t i = 0; i < t->count; i++)
         if (t->members[i]->fresh) {
             t->members[i]->fresh = 0;
-            if (t->event != NULL && i > 0)
+            if (t->event != NULL && (i > 0 || t->cgroup != NULL))
                 t->event(t->context, "start", t->members[i]);
         }
     return d.status;
@@ -212,6 +213,7 @@ static void sweep(struct rssmon_tree *t)
         }
     }
     if (kept != t->count) {
+        t->dirty = 1;
         t->count = kept;
         fill_slots(t);
     }
@@ -219,13 +221,18 @@ static void sweep(struct rssmon_tree *t)
 
 uint64_t rssmon_tree_quick(struct rssmon_tree *t)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, greatest = 0;
     size_t measured = 0;
     int over = 0;
     for (size_t i = 0; i < t->count; i++) {
         enum rssmon_life life = rssmon_process_quick(&t->members[i]->p);
         if (rssmon_life_measured(life)) {
+            /* a newcomer counts from its first full look on: till then it may be all shared */
+            if (i > 0 && !t->members[i]->corrected)
+                continue;
             sum += t->members[i]->p.rss;
+            if (t->members[i]->p.rss > greatest)
+                greatest = t->members[i]->p.rss;
             measured++;
         } else {
             over |= life == RSSMON_LIFE_GONE || life == RSSMON_LIFE_ZOMBIE;
@@ -237,7 +244,8 @@ uint64_t rssmon_tree_quick(struct rssmon_tree *t)
         return RSSMON_UNKNOWN;
     if (measured == 1)
         return sum;
-    return sum > t->overlap ? sum - t->overlap : sum;
+    /* the union is no smaller than its greatest part, whoever has gone meanwhile */
+    return sum > t->overlap && sum - t->overlap > greatest ? sum - t->overlap : greatest;
 }
 
 static void note_changes(struct rssmon_tree *t)
@@ -268,7 +276,7 @@ static void add(uint64_t *sum, uint64_t v)
         *sum = (*sum == RSSMON_UNKNOWN ? 0 : *sum) + v;
 }
 
-void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int pss)
+void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light, int pss)
 {
     struct rssmon_totals *sum = &t->totals;
     long ticks = sysconf(_SC_CLK_TCK);
@@ -277,9 +285,12 @@ void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int pss)
     sum->uncertain = 0;
     for (size_t i = 0; i < t->count; i++) {
         struct rssmon_process *p = &t->members[i]->p;
-        if (!rssmon_life_measured(rssmon_process_full(p)))
+        enum rssmon_life life =
+            light && t->count == 1 ? rssmon_process_memory(p) : rssmon_process_full(p);
+        if (!rssmon_life_measured(life))
             continue;
         sum->processes++;
+        t->members[i]->corrected = 1;
         add(&sum->rss_sum, p->rss);
         add(&sum->anon, p->s.anon);
         add(&sum->file, p->s.file);
@@ -289,7 +300,7 @@ void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int pss)
         add(&sum->hugetlb, p->s.hugetlb);
         add(&sum->locked, p->s.locked);
         add(&sum->vsize, p->s.vsize);
-        add(&sum->threads, p->stat.threads);
+        add(&sum->threads, p->s.threads);
         if (ticks > 0)
             add(&sum->cpu_us,
                 (p->stat.user_ticks + p->stat.system_ticks) * 1000000 / (uint64_t)ticks);
@@ -298,11 +309,12 @@ void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int pss)
             add(&sum->pss, one);
     }
     note_changes(t);
+    sweep(t);
+    t->dirty = 0;
     sum->rss = sum->rss_sum;
     t->overlap = 0;
     if (sum->processes > 1) {
         rssmon_tree_correct(t, now_ns);
         t->overlap = sum->rss_sum - sum->rss;
     }
-    sweep(t);
 }

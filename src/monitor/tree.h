@@ -25,6 +25,7 @@ struct rssmon_member {
     uint64_t parent;  /* last seen */
     int left;         /* reparented out of the tree, and said so */
     int fresh;        /* not yet told of */
+    int corrected;    /* was in a full look: what it shares is known */
     uint64_t row_rss; /* what the last row in the log said */
 };
 
@@ -52,7 +53,8 @@ struct rssmon_tree {
     int no_children_file;
     uint64_t skipped; /* processes that could not be opened: files ran out */
     struct rssmon_totals totals;
-    uint64_t overlap;      /* rss_sum - rss at the last full look */
+    int dirty;        /* members came or went since the last full look: its overlap holds no more */
+    uint64_t overlap; /* rss_sum - rss at the last full look */
     uint64_t shared_seen;  /* file + shmem of all at the last listing of mappings */
     uint64_t shared_saved; /* what that listing took off */
     uint64_t shared_unsure;
@@ -79,8 +81,9 @@ rssmon_status rssmon_tree_refresh(struct rssmon_tree *t, struct rssmon_error *er
 /* One quick look at every member: the corrected total, or unknown when none is measured. Members
  * that ended are told of and taken out, except the root. */
 uint64_t rssmon_tree_quick(struct rssmon_tree *t);
-/* One full look: fills totals. now_ns paces the listing of mappings; pss: walk page tables too. */
-void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int pss);
+/* One full look: fills totals. now_ns paces the listing of mappings; pss: walk page tables too.
+ * light: of a lone process status alone, which costs a third. */
+void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light, int pss);
 
 /* One line of /proc/PID/maps. 1 when it maps a file or shared memory, 0 when not, -1 malformed. */
 struct rssmon_extent {

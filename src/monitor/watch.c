@@ -324,7 +324,7 @@ static int wait_until(struct watch *w, int64_t deadline_ns)
         take_signals(w);
     for (unsigned i = marks_at; i < n; i++)
         if (fds[i].revents != 0)
-            w->marks_due = 0; /* after the clocks have been read */
+            w->marks_ready = 1; /* after the clocks have been read */
     return pidfd_at >= 0 && (fds[pidfd_at].revents & POLLIN) != 0;
 }
 
@@ -522,13 +522,15 @@ static int ended(struct watch *w)
 static void run_generation(struct watch *w)
 {
     int over = 0;
+    int marks_files = w->c->marks.watch != NULL || w->c->marks.account != NULL;
     begin_generation(w);
     while (!over && !w->stop) {
         tick(w);
         w->due = w->t;
-        if (w->t >= w->marks_due && w->marks != NULL) {
+        if (w->marks_ready || (marks_files && w->t >= w->marks_due)) {
             rssmon_marks_poll(w->marks);
             w->marks_due = w->t + 100000000;
+            w->marks_ready = 0;
         }
         watch_look(w);
         watch_sample(w);
@@ -539,8 +541,6 @@ static void run_generation(struct watch *w)
             break;
         w->due = w->t + w->interval;
         w->root_dead |= wait_until(w, w->base.mono + w->due);
-        if (w->launched)
-            take_signals(w);
     }
     if (over && w->launched && !w->reaped) { /* dead, not yet reaped: no long wait */
         for (int i = 0; i < 2000 && !w->reaped; i++) {

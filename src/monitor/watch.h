@@ -41,7 +41,7 @@ struct rssmon_watch_config {
     int64_t duration_ns; /* 0: until it ends */
 
     int64_t interval_ns;     /* shortest time between looks; 0: 1 ms */
-    int64_t max_interval_ns; /* longest; 0: 100 ms */
+    int64_t max_interval_ns; /* longest; 0: 200 ms */
     int64_t log_interval_ns; /* between sample records; 0: adaptive */
 
     const char

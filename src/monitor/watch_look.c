@@ -328,6 +328,17 @@ static int64_t mono(const struct watch *w)
     return now.mono;
 }
 
+/* CPU time for the pacing of looks: on a busy machine wall time is others' time too. */
+static int64_t cpu(const struct watch *w)
+{
+    struct timespec t;
+    if (w->tree.count <= 4 && !w->cgroup_scope) /* the clock costs as much as the look */
+        return mono(w);
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0
+               ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec
+               : 0;
+}
+
 static void heavy(struct watch *w);
 
 /* RSS of the scope, by a full or a quick look; unknown when nothing is to be measured. */
@@ -336,7 +347,7 @@ static uint64_t measure(struct watch *w, int full)
     if (w->cgroup_scope) {
         struct rssmon_cgroup_figures *f = &w->cg;
         if (full)
-            rssmon_tree_full(&w->tree, w->t, w->c->pss && w->t >= w->heavy_due);
+            rssmon_tree_full(&w->tree, w->t, 0, w->c->pss && w->t >= w->heavy_due);
         rssmon_cgroup_read(&w->cgroup, f);
         if (f->anon == RSSMON_UNKNOWN)
             return f->current;
@@ -345,7 +356,10 @@ static uint64_t measure(struct watch *w, int full)
     }
     if (!full)
         return rssmon_tree_quick(&w->tree);
-    rssmon_tree_full(&w->tree, w->t, w->c->pss && w->t >= w->heavy_due);
+    int light = w->t < w->stat_due && w->t < w->sample_due;
+    if (!light)
+        w->stat_due = w->t + 1000000000;
+    rssmon_tree_full(&w->tree, w->t, light, w->c->pss && w->t >= w->heavy_due);
     return w->tree.totals.processes > 0 ? w->tree.totals.rss : RSSMON_UNKNOWN;
 }
 
@@ -444,8 +458,11 @@ void watch_pace(struct watch *w, int moved)
 {
     static const struct {
         int64_t flat, cap;
-    } steps[] = {{1000000000, 10000000}, {10000000000, 25000000}, {60000000000, 50000000}};
-    int64_t longest = w->c->max_interval_ns != 0 ? w->c->max_interval_ns : 100000000;
+    } steps[] = {{1000000000, 10000000},
+                 {5000000000, 25000000},
+                 {30000000000, 50000000},
+                 {120000000000, 100000000}};
+    int64_t longest = w->c->max_interval_ns != 0 ? w->c->max_interval_ns : 200000000;
     /* never more than about two thirds of a percent of a core on looks alone */
     int64_t least = w->least_interval;
     if ((double)least < 150 * w->quick_cost)
@@ -493,18 +510,26 @@ void watch_pace(struct watch *w, int moved)
 
 void watch_look(struct watch *w)
 {
-    int full = w->t >= w->full_due || w->t >= w->sample_due || w->looks == 0;
+    /* a large tree's full look costs: its sample records may carry parts that are a little older */
+    int full =
+        w->t >= w->full_due || (w->t >= w->sample_due && w->tree.count <= 4) || w->looks == 0;
     if (w->t >= w->refresh_due && (w->tree.descend || w->cgroup_scope)) {
-        int64_t before = mono(w);
+        int64_t before = cpu(w);
         (void)rssmon_tree_refresh(&w->tree, NULL);
-        int64_t cost = mono(w) - before;
+        int64_t cost = cpu(w) - before;
         int64_t pause = 300 * cost; /* a third of a percent */
         w->refresh_due = w->t + (pause < 20000000 ? 20000000 : pause);
     }
-    int64_t began = mono(w);
+    full |= w->tree.dirty && w->t >= w->dirty_due;
+    int64_t began = mono(w), took = cpu(w);
     uint64_t rss = measure(w, full);
-    int64_t took = mono(w) - began;
-    rssmon_durations_add(&w->durations, took);
+    if (w->tree.dirty && !full && rss != RSSMON_UNKNOWN &&
+        w->t >= w->dirty_due) { /* somebody went just now */
+        rss = measure(w, 1);
+        full = 1;
+    }
+    took = cpu(w) - took;
+    rssmon_durations_add(&w->durations, mono(w) - began);
     if (!full)
         w->quick_cost =
             w->quick_cost == 0 ? (double)took : 0.9 * w->quick_cost + 0.1 * (double)took;
@@ -534,6 +559,7 @@ void watch_look(struct watch *w)
         check_high_water(w);
         int64_t pause = 200 * took; /* half a percent */
         w->full_due = w->t + (pause < 10000000 ? 10000000 : pause);
+        w->dirty_due = w->t + 50 * took;
     }
     watch_settle_peak(w, 0);
     check_alerts(w);
@@ -696,8 +722,8 @@ void watch_reset_figures(struct watch *w)
     w->least_interval = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
     w->interval = w->least_interval;
     w->flat_since = w->t;
-    w->due = w->full_due = w->sample_due = w->refresh_due = w->heavy_due = w->marks_due =
-        w->plain_due = w->row_due = w->t;
+    w->due = w->dirty_due = w->full_due = w->stat_due = w->sample_due = w->refresh_due =
+        w->heavy_due = w->marks_due = w->plain_due = w->row_due = w->t;
     w->budget_due = w->t + 250000000;
     w->budget_cpu = 0;
     w->quick_cost = 0;

@@ -89,15 +89,15 @@ struct watch {
     int alert_over[RSSMON_ALERTS_MAX];
 
     /* pace */
-    int64_t interval, flat_since, due, full_due, sample_due, refresh_due, heavy_due, marks_due,
-        plain_due, row_due, budget_due;
+    int64_t interval, flat_since, due, full_due, dirty_due, stat_due, sample_due, refresh_due,
+        heavy_due, marks_due, plain_due, row_due, budget_due;
     int64_t least_interval; /* the configured one, stretched by the budget */
     double quick_cost;      /* ns, smoothed */
     int64_t budget_cpu;
     uint64_t wakeups;
     uint64_t suppressed; /* process records left out to keep the log small */
     uint64_t kills_told;
-    int continued, stop, log_broken;
+    int continued, stop, log_broken, marks_ready;
     int64_t looked_at; /* mono of the last look, for gaps */
 };
 

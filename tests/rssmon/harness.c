@@ -284,6 +284,8 @@ struct outcome *outcome_read(const char *path)
             note_value(&o, r.u.sample.low);
             note_value(&o, r.u.sample.high);
             o.last = r.u.sample;
+            if (r.u.sample.processes != RSSMON_UNKNOWN && r.u.sample.processes > o.most_processes)
+                o.most_processes = r.u.sample.processes;
             o.samples++;
             continue;
         case RSSMON_RING:
