@@ -61,8 +61,9 @@ CUZK_API void cuzk_context_free(struct cuzk_context *context);
 /* Lives as long as the context. */
 CUZK_API const struct cuzk_device *cuzk_context_device(const struct cuzk_context *context);
 
-/* Opens a circuit: the path of a file in the dump format (plain or .zst). *witness (NULL: not
- * wanted) is the file's, or NULL where it has none. */
+/* Opens a circuit: "porep-2KiB", "porep-8MiB", "porep-512MiB", "porep-32GiB", "porep-64GiB" or
+ * "porep-mini32", else the path of a file in the dump format (plain or .zst). *witness (NULL: not
+ * wanted) is the file's, or NULL where there is none. */
 CUZK_API cuzk_status cuzk_relation_open(struct cuzk_relation **out, struct cuzk_witness **witness,
                                         struct cuzk_context *context, const char *name,
                                         struct cuzk_error *err);

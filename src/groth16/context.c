@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "circuit/dump.h"
+#include "circuit/porep_circuit.h"
 #include "groth16/groth16.h"
 
 const char *cuzk_version(void)
@@ -119,8 +120,10 @@ cuzk_status cuzk_relation_open(struct cuzk_relation **out, struct cuzk_witness *
     *out = NULL;
     if (witness != NULL)
         *witness = NULL;
-    cuzk_status status =
-        cuzk_dump_read(&circuit, witness != NULL ? &values : NULL, name, context->host, err);
+    const struct cuzk_porep_params *porep = cuzk_porep_by_circuit(name);
+    cuzk_status status = porep != NULL ? cuzk_porep_circuit(&circuit, porep, context->host, err)
+                                       : cuzk_dump_read(&circuit, witness != NULL ? &values : NULL,
+                                                        name, context->host, err);
     if (status == CUZK_OK)
         status = cuzk_relation_create(out, context, circuit, err);
     if (status != CUZK_OK) {
