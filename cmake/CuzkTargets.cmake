@@ -5,7 +5,10 @@ find_package(PkgConfig REQUIRED)
 add_library(cuzk_flags INTERFACE)
 target_compile_definitions(cuzk_flags INTERFACE _GNU_SOURCE CUZK_VERSION="${PROJECT_VERSION}")
 target_compile_options(cuzk_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall -Wextra -Wpedantic
-  -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -fno-strict-aliasing>)
+  -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-overlength-strings -fno-strict-aliasing>)
+# Our assembly writes 8+%[b] for the word behind a memory operand: GNU as takes it in all forms of the
+# operand, clang's own assembler does not.
+target_compile_options(cuzk_flags INTERFACE $<$<COMPILE_LANG_AND_ID:C,Clang>:-fno-integrated-as>)
 if(CUZK_WERROR)
   target_compile_options(cuzk_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
 endif()
@@ -14,6 +17,9 @@ if(CUZK_SANITIZE)
     -fno-sanitize-recover=all -fno-omit-frame-pointer>)
   target_link_options(cuzk_flags INTERFACE -fsanitize=${CUZK_SANITIZE})
   target_compile_definitions(cuzk_flags INTERFACE CUZK_SANITIZED)
+endif()
+if(CUZK_FUZZ) # the fuzzer steers by the coverage of our code, not of its target alone
+  target_compile_options(cuzk_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()
 
 # cuzk_object_library(NAME source…): one folder of the engine.
