@@ -42,6 +42,7 @@ def field(h, prefix, p, count, generator=None):
     h.add(f"{prefix}_ONE", r % p, count, "R mod p: one in Montgomery form")
     h.add(f"{prefix}_R2", r * r % p, count, "R^2 mod p: brings a number into Montgomery form")
     h.add(f"{prefix}_R3", r * r * r % p, count, "R^3 mod p")
+    h.add(f"{prefix}_INV_WIDE", -pow(p, -1, r) % r, count, "-p^-1 mod R")
     h.number(f"{prefix}_MODULUS_MOD_4", p % 4, "p mod 4")
     if p % 4 == 3:
         h.add(f"{prefix}_P_MINUS_3_BY_4", (p - 3) // 4, count, "(p - 3)/4: exponent of 1/sqrt")

@@ -24,6 +24,8 @@
 #define BLS12_381_FP_R2 0xf4df1f341c341746, 0x0a76e6a609d104f1, 0x8de5476c4c95b6d5, 0x67eb88a9939d83c0, 0x9a793e85b519952d, 0x11988fe592cae3aa
 /* R^3 mod p */
 #define BLS12_381_FP_R3 0xed48ac6bd94ca1e0, 0x315f831e03a7adf8, 0x9a53352a615e29dd, 0x34c04e5e921e1761, 0x2512d43565724728, 0x0aa6346091755d4d
+/* -p^-1 mod R */
+#define BLS12_381_FP_INV_WIDE 0x89f3fffcfffcfffd, 0x286adb92d9d113e8, 0x16ef2ef0c8e30b48, 0x19ecca0e8eb2db4c, 0x68b316fee268cf58, 0xceb06106feaafc94
 /* p mod 4 */
 #define BLS12_381_FP_MODULUS_MOD_4 3
 /* (p - 3)/4: exponent of 1/sqrt */
@@ -45,6 +47,8 @@
 #define BLS12_381_FR_R2 0xc999e990f3f29c6d, 0x2b6cedcb87925c23, 0x05d314967254398f, 0x0748d9d99f59ff11
 /* R^3 mod p */
 #define BLS12_381_FR_R3 0xc62c1807439b73af, 0x1b3e0d188cf06990, 0x73d13c71c7b5f418, 0x6e2a5bb9c8db33e9
+/* -p^-1 mod R */
+#define BLS12_381_FR_INV_WIDE 0xfffffffeffffffff, 0x53ba5bfffffe5bfd, 0x181b2c170004ec06, 0x3d443ab0d7bf2839
 /* p mod 4 */
 #define BLS12_381_FR_MODULUS_MOD_4 1
 /* largest s with 2^s | p - 1 */
