@@ -1,0 +1,338 @@
+/* Speeds of the CUDA backend, data resident, results checked. One row a measurement: best and
+ * median milliseconds of several calls, and the device memory it took beside its inputs. Prints the
+ * table last.
+ *
+ *     cuda_bench [--quick] [--only WORD]
+ *
+ * Points are multiples k_i G made on the device from pseudorandom k_i, scalars s_i are pseudorandom
+ * and uniform below r; each sum is held against (sum s_i k_i) G.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/os.h"
+#include "base/threads.h"
+#include "curve/bls12_381/ops.h"
+#include "device/cuda/cuda.h"
+
+static struct cuzk_cuda *device;
+static struct cuzk_budget *budget;
+static struct cuzk_threads *threads;
+static const struct bls12_381_ops *ops;
+static const char *only;
+static char table[16384];
+static size_t table_length;
+static unsigned wrong;
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        struct cuzk_error record, *err = &record;                                                  \
+        if ((call) != CUZK_OK) {                                                                   \
+            printf("%s: %s\n%s", #call, record.message, table);                                    \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void row(const char *format, ...) CUZK_PRINTF(1, 2);
+static void row(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(table + table_length, sizeof table - table_length, format, args);
+    va_end(args);
+    printf("%s", table + table_length);
+    fflush(stdout);
+    table_length += (size_t)n;
+}
+
+static void *take(size_t bytes)
+{
+    void *p;
+    OK(cuzk_cuda_alloc(device, &p, CUZK_PURPOSE_OTHER, bytes, err));
+    return p;
+}
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+/* uniform below r: the first of a sequence of 255-bit words that is */
+static struct bls12_381_fr element(uint64_t seed, uint64_t i)
+{
+    struct bls12_381_fr r;
+    for (uint64_t t = 0;; t++) {
+        for (uint64_t j = 0; j < 4; j++)
+            r.l[j] = mix(seed + i * 0x9e3779b97f4a7c15u + (t * 4 + j + 1) * 0xd1342543de82ef95u);
+        r.l[3] >>= 1;
+        if (bls12_381_fr_limbs_in_range(r.l))
+            return r;
+    }
+}
+
+struct fill {
+    struct bls12_381_fr *out;
+    size_t n, part;
+    uint64_t seed;
+};
+static void fill_body(void *context, size_t i, unsigned worker)
+{
+    struct fill *f = context;
+    (void)worker;
+    for (size_t j = i * f->part; j < (i + 1) * f->part && j < f->n; j++)
+        f->out[j] = element(f->seed, j);
+}
+static struct bls12_381_fr *elements(size_t n, uint64_t seed)
+{
+    struct fill f = {malloc(n * sizeof(struct bls12_381_fr)), n, 65536, seed};
+    if (f.out == NULL) {
+        printf("no host memory for %zu elements\n", n);
+        exit(1);
+    }
+    cuzk_threads_for(threads, n / f.part + 1, fill_body, &f);
+    return f.out;
+}
+static void *upload(const void *data, size_t bytes)
+{
+    void *p = take(bytes);
+    OK(cuzk_cuda_upload(device, p, data, bytes, err));
+    return p;
+}
+
+/* sum of s_i k_i, or of the k_i whose bit is set */
+struct dot {
+    const struct bls12_381_fr *s, *k;
+    const uint64_t *bits;
+    size_t n, part;
+    struct bls12_381_fr *sums;
+};
+static void dot_body(void *context, size_t i, unsigned worker)
+{
+    struct dot *d = context;
+    struct bls12_381_fr sum = bls12_381_fr_zero, t;
+    (void)worker;
+    for (size_t j = i * d->part; j < (i + 1) * d->part && j < d->n; j++) {
+        if (d->bits != NULL) {
+            if (d->bits[j / 64] >> (j % 64) & 1)
+                bls12_381_fr_add(&sum, &sum, &d->k[j]);
+            continue;
+        }
+        bls12_381_fr_mul(&t, &d->s[j], &d->k[j]);
+        bls12_381_fr_add(&sum, &sum, &t);
+    }
+    d->sums[i] = sum;
+}
+static struct bls12_381_fr dot(const struct bls12_381_fr *s, const struct bls12_381_fr *k,
+                               const uint64_t *bits, size_t n)
+{
+    struct dot d = {s, k, bits, n, 65536, NULL};
+    size_t parts = n / d.part + 1;
+    struct bls12_381_fr sum = bls12_381_fr_zero;
+    d.sums = calloc(parts, sizeof *d.sums);
+    if (d.sums == NULL)
+        exit(1);
+    cuzk_threads_for(threads, parts, dot_body, &d);
+    for (size_t i = 0; i < parts; i++)
+        bls12_381_fr_add(&sum, &sum, &d.sums[i]);
+    free(d.sums);
+    return sum;
+}
+
+static const struct bls12_381_g1_affine g1_generator = {{{BLS12_381_G1_GENERATOR_X}},
+                                                        {{BLS12_381_G1_GENERATOR_Y}}};
+static const struct bls12_381_g2_affine g2_generator = {
+    {{{BLS12_381_G2_GENERATOR_X_C0}}, {{BLS12_381_G2_GENERATOR_X_C1}}},
+    {{{BLS12_381_G2_GENERATOR_Y_C0}}, {{BLS12_381_G2_GENERATOR_Y_C1}}}};
+
+static bool g1_is(const struct bls12_381_g1 *p, const struct bls12_381_fr *k)
+{
+    struct bls12_381_g1 g;
+    struct bls12_381_g1_affine a, b;
+    ops->g1_from_affine(&g, &g1_generator);
+    ops->g1_mul(&g, &g, k);
+    ops->g1_to_affine(&a, &g);
+    ops->g1_to_affine(&b, p);
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+static bool g2_is(const struct bls12_381_g2 *p, const struct bls12_381_fr *k)
+{
+    struct bls12_381_g2 g;
+    struct bls12_381_g2_affine a, b;
+    ops->g2_from_affine(&g, &g2_generator);
+    ops->g2_mul(&g, &g, k);
+    ops->g2_to_affine(&a, &g);
+    ops->g2_to_affine(&b, p);
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Times `call` `times` after one warm-up; scratch is the growth of the account's peak over
+ * `before`. */
+#define MEASURE(times, call)                                                                       \
+    double ms[16];                                                                                 \
+    struct cuzk_account before, after;                                                             \
+    cuzk_budget_read(budget, &before);                                                             \
+    for (int run = -1; run < (times); run++) {                                                     \
+        double begin = cuzk_os_seconds();                                                          \
+        OK(call);                                                                                  \
+        if (run >= 0)                                                                              \
+            ms[run] = (cuzk_os_seconds() - begin) * 1e3;                                           \
+    }                                                                                              \
+    cuzk_budget_read(budget, &after);                                                              \
+    qsort(ms, (size_t)(times), sizeof *ms, by_value);                                              \
+    const double best = ms[0], median = ms[(times) / 2];                                           \
+    const double scratch =                                                                         \
+        (double)(after.peak_by[CUZK_PURPOSE_MSM] + after.peak_by[CUZK_PURPOSE_NTT] +               \
+                 after.peak_by[CUZK_PURPOSE_SETUP]) /                                              \
+        1e9
+
+static bool wanted(const char *name)
+{
+    return only == NULL || strstr(name, only) != NULL;
+}
+
+static void report(const char *what, unsigned lg, double best, double median, double input,
+                   double scratch, bool ok)
+{
+    row("| %-28s | 2^%-2u | %9.2f | %9.2f | %7.2f | %7.2f | %s |\n", what, lg, best, median, input,
+        scratch, ok ? "ok   " : "WRONG");
+    wrong += !ok;
+}
+
+static void bench_msm_g1(const struct bls12_381_fr *k, const struct bls12_381_fr *s,
+                         const void *points, const void *scalars, unsigned lg)
+{
+    const size_t n = (size_t)1 << lg;
+    struct bls12_381_g1 got;
+    MEASURE(lg > 25 ? 5 : 9, cuzk_cuda_msm_g1(device, &got, points, NULL, scalars, n, err));
+    struct bls12_381_fr want = dot(s, k, NULL, n);
+    report("MSM G1, uniform scalars", lg, best, median, (double)n * 128 / 1e9, scratch,
+           g1_is(&got, &want));
+}
+
+static void bench_ntt(void *data, unsigned lg)
+{
+    const size_t n = (size_t)1 << lg;
+    static const char *const names[] = {"NTT forward", "NTT inverse", "coset NTT forward",
+                                        "coset NTT inverse"};
+    struct bls12_381_fr first[4], again[4];
+    OK(cuzk_cuda_download(device, first, data, sizeof first, err));
+    for (int i = 0; i < 4; i++) {
+        bool coset = i >= 2;
+        if (i % 2 == 0) {
+            MEASURE(6, cuzk_cuda_ntt_forward(device, data, lg, coset, err));
+            report(names[i], lg, best, median, (double)n * 32 / 1e9, scratch, true);
+        } else {
+            MEASURE(6, cuzk_cuda_ntt_inverse(device, data, lg, coset, err));
+            OK(cuzk_cuda_download(device, again, data, sizeof again,
+                                  err)); /* as often back as forth */
+            report(names[i], lg, best, median, (double)n * 32 / 1e9, scratch,
+                   memcmp(first, again, sizeof first) == 0);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    bool quick = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--quick") == 0) {
+            quick = true;
+        } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            only = argv[++i];
+        } else {
+            printf("usage: cuda_bench [--quick] [--only msm|g2|bits|ntt|quotient|base]\n");
+            return strcmp(argv[i], "--help") != 0;
+        }
+    }
+    if (cuzk_cuda_count() == 0) {
+        printf("no CUDA device\n");
+        return 77;
+    }
+    struct cuzk_cuda_description d;
+    OK(cuzk_cuda_describe(&d, 0, err));
+    OK(cuzk_budget_create(&budget, "cuda:0", UINT64_MAX, NULL, err));
+    OK(cuzk_threads_create(&threads, 0, err));
+    OK(cuzk_cuda_open(&device, 0, budget, err));
+    ops = bls12_381_ops(NULL);
+    row("%s, sm_%d%d, %.1f GB free of %.1f\n", d.name, d.major, d.minor, (double)d.free / 1e9,
+        (double)d.memory / 1e9);
+    row("| %-28s | %-4s | %9s | %9s | %7s | %7s | %s |\n|---|---|---|---|---|---|---|\n", "what",
+        "n", "best ms", "median ms", "in GB", "own GB", "check");
+    const unsigned top = quick ? 22 : 27;
+    const size_t n = (size_t)1 << top;
+    double t0 = cuzk_os_seconds();
+    struct bls12_381_fr *k = elements(n, 1), *s = elements(n, 2);
+    void *scalars = upload(k, n * sizeof *k),
+         *points = take(n * sizeof(struct bls12_381_g1_affine));
+    double t1 = cuzk_os_seconds();
+    OK(cuzk_cuda_fixed_base_g1(device, points, &g1_generator, scalars, n, err));
+    double t2 = cuzk_os_seconds();
+    report("fixed base G1 (one call)", top, (t2 - t1) * 1e3, (t2 - t1) * 1e3, (double)n * 32 / 1e9,
+           0, true);
+    OK(cuzk_cuda_upload(device, scalars, s, n * sizeof *s, err));
+    printf("inputs made in %.1f s\n", cuzk_os_seconds() - t0);
+    if (wanted("msm"))
+        for (unsigned lg = 16; lg <= top; lg += lg < 24 ? 2 : lg == 24 ? 2 : 1)
+            bench_msm_g1(k, s, points, scalars, lg);
+    if (wanted("bits")) {
+        uint64_t *bits = malloc(n / 8);
+        if (bits == NULL)
+            return 1;
+        for (int density = 0; density < 3; density++) {
+            static const char *const names[] = {"bit sum G1, 1/8 set", "bit sum G1, 1/2 set",
+                                                "bit sum G1, all set"};
+            for (size_t w = 0; w < n / 64; w++) {
+                uint64_t x = mix(w * 3 + 1), y = mix(w * 3 + 2), z = mix(w * 3 + 3);
+                bits[w] = density == 0 ? x & y & z : density == 1 ? x : UINT64_MAX;
+            }
+            void *db = upload(bits, n / 8);
+            struct bls12_381_g1 got;
+            MEASURE(5, cuzk_cuda_bit_sum_g1(device, &got, points, db, n, err));
+            struct bls12_381_fr want = dot(NULL, k, bits, n);
+            report(names[density], top, best, median, (double)n * 96 / 1e9, scratch,
+                   g1_is(&got, &want));
+            cuzk_cuda_free(device, db);
+        }
+        free(bits);
+    }
+    cuzk_cuda_free(device, points);
+    if (wanted("g2")) {
+        const unsigned lg = quick ? 18 : 22;
+        const size_t m = (size_t)1 << lg;
+        void *points2 = take(m * sizeof(struct bls12_381_g2_affine)),
+             *dk = upload(k, m * sizeof *k);
+        struct bls12_381_g2 got;
+        OK(cuzk_cuda_fixed_base_g2(device, points2, &g2_generator, dk, m, err));
+        for (unsigned l = lg - 2; l <= lg; l += 2) {
+            MEASURE(5, cuzk_cuda_msm_g2(device, &got, points2, NULL, scalars, (size_t)1 << l, err));
+            struct bls12_381_fr want = dot(s, k, NULL, (size_t)1 << l);
+            report("MSM G2, uniform scalars", l, best, median, (double)((size_t)224 << l) / 1e9,
+                   scratch, g2_is(&got, &want));
+        }
+        cuzk_cuda_free(device, points2);
+        cuzk_cuda_free(device, dk);
+    }
+    if (wanted("ntt"))
+        for (unsigned lg = quick ? 20 : 22; lg <= top; lg += lg == 24 ? 3 : 2)
+            bench_ntt(scalars, lg);
+    if (wanted("quotient")) {
+        void *a = upload(k, n * sizeof *k), *b = upload(s, n * sizeof *s), *c = take(n * sizeof *k);
+        MEASURE(3, cuzk_cuda_quotient(device, a, b, c, top, err));
+        report("quotient, six transforms", top, best, median, (double)n * 96 / 1e9, scratch, true);
+    }
+    struct cuzk_cuda_memory memory;
+    cuzk_cuda_memory_read(device, &memory);
+    row("pool held %.2f GB at the end\n", (double)memory.held / 1e9);
+    cuzk_cuda_close(device);
+    printf("\n%s%u wrong\n", table, wrong);
+    return wrong != 0;
+}

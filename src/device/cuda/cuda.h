@@ -1,0 +1,114 @@
+/* One CUDA device as the engine's C code sees it: memory, transforms, multi-exponentiations.
+ *
+ * Field elements and points have the host's layout (curve/bls12_381/points.h): Montgomery form,
+ * affine infinity (0, 0). Device memory comes from a pool that only grows (pool.cu) and is charged
+ * to the device's budget by purpose. All calls are synchronous for the caller and use streams of
+ * the device inside; the device overlaps what it can.
+ *
+ * Owner: whoever opens it. One thread at a time a device; several devices may be used from several
+ * threads. After CUZK_E_DEVICE_LOST the device must be closed and opened again.
+ */
+#ifndef CUZK_DEVICE_CUDA_CUDA_H
+#define CUZK_DEVICE_CUDA_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "base/budget.h"
+#include "curve/bls12_381/points.h"
+#include "cuzk/errors.h"
+
+struct cuzk_cuda;
+
+struct cuzk_cuda_description {
+    char name[128];
+    char uuid[48]; /* "GPU-…" as nvidia-smi prints it */
+    int index, major, minor;
+    int multiprocessors;
+    uint64_t memory, free; /* bytes */
+};
+
+/* Devices that the driver shows; 0, not an error, where there is no driver or no device. */
+int cuzk_cuda_count(void);
+cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int index,
+                               struct cuzk_error *err);
+
+/* budget is the device's; NULL charges nobody. It must outlive the device. Close tolerates NULL and
+ * returns all of the device's memory. */
+cuzk_status cuzk_cuda_open(struct cuzk_cuda **out, int index, struct cuzk_budget *budget,
+                           struct cuzk_error *err);
+void cuzk_cuda_close(struct cuzk_cuda *device);
+
+/* Memory of the device, 512-byte aligned, not zeroed. CUZK_E_BUDGET or CUZK_E_DEVICE_MEMORY when
+ * there is none, with required and available bytes. Free tolerates NULL. Upload and download go
+ * through pinned staging of fixed size. */
+cuzk_status cuzk_cuda_alloc(struct cuzk_cuda *device, void **out, enum cuzk_purpose purpose,
+                            uint64_t bytes, struct cuzk_error *err);
+void cuzk_cuda_free(struct cuzk_cuda *device, void *p);
+cuzk_status cuzk_cuda_upload(struct cuzk_cuda *device, void *to, const void *from, uint64_t bytes,
+                             struct cuzk_error *err);
+cuzk_status cuzk_cuda_download(struct cuzk_cuda *device, void *to, const void *from, uint64_t bytes,
+                               struct cuzk_error *err);
+cuzk_status cuzk_cuda_clear(struct cuzk_cuda *device, void *p, uint64_t bytes,
+                            struct cuzk_error *err);
+
+/* Bytes that the pool holds from the driver, and how many of them are handed out. */
+struct cuzk_cuda_memory {
+    uint64_t held, used;
+};
+void cuzk_cuda_memory_read(const struct cuzk_cuda *device, struct cuzk_cuda_memory *out);
+/* Gives back to the driver what is not handed out, as far as it lies at the pool's end. */
+void cuzk_cuda_trim(struct cuzk_cuda *device);
+
+/* In place over 2^log2_size elements of Fr. Forward: coefficients in natural order to values in
+ * bit-reversed order; inverse: back, divided by 2^log2_size. coset: the values are those on
+ * ζ·domain, ζ the primitive 2^(log2_size+1)-th root whose square is the domain's. log2_size up to
+ * 31 less the memory's limit; the table of twiddles is kept, 64 bytes an element of the largest
+ * size so far. */
+cuzk_status cuzk_cuda_ntt_forward(struct cuzk_cuda *device, void *data, unsigned log2_size,
+                                  bool coset, struct cuzk_error *err);
+cuzk_status cuzk_cuda_ntt_inverse(struct cuzk_cuda *device, void *data, unsigned log2_size,
+                                  bool coset, struct cuzk_error *err);
+
+/* The quotient h = (a∘b - c) / (X^n - 1) in six transforms. a and b: values of A·w and B·w on the
+ * domain in bit-reversed order; c: scratch of the same size. On return a holds h's coefficients in
+ * natural order, the last one 0; b and c are destroyed. */
+cuzk_status cuzk_cuda_quotient(struct cuzk_cuda *device, void *a, void *b, void *c,
+                               unsigned log2_size, struct cuzk_error *err);
+
+/* *out = sum of scalars[i] * points[index ? index[i] : i], i < n. points: affine points on the
+ * device; index: 32-bit numbers on the device or NULL; scalars: Fr on the device. Any scalars, any
+ * repetition; skew costs no more than a constant factor. Scratch is charged to CUZK_PURPOSE_MSM;
+ * when it does not fit, the sum is cut into parts that do. n < 2^29. */
+cuzk_status cuzk_cuda_msm_g1(struct cuzk_cuda *device, struct bls12_381_g1 *out, const void *points,
+                             const uint32_t *index, const void *scalars, size_t n,
+                             struct cuzk_error *err);
+cuzk_status cuzk_cuda_msm_g2(struct cuzk_cuda *device, struct bls12_381_g2 *out, const void *points,
+                             const uint32_t *index, const void *scalars, size_t n,
+                             struct cuzk_error *err);
+
+/* *out = sum of the points[i] whose bit i of `bits` is set (64-bit words on the device), i < n. */
+cuzk_status cuzk_cuda_bit_sum_g1(struct cuzk_cuda *device, struct bls12_381_g1 *out,
+                                 const void *points, const uint64_t *bits, size_t n,
+                                 struct cuzk_error *err);
+cuzk_status cuzk_cuda_bit_sum_g2(struct cuzk_cuda *device, struct bls12_381_g2 *out,
+                                 const void *points, const uint64_t *bits, size_t n,
+                                 struct cuzk_error *err);
+
+/* points[i] = scalars[i] * base, affine, all on the device but base. */
+cuzk_status cuzk_cuda_fixed_base_g1(struct cuzk_cuda *device, void *points,
+                                    const struct bls12_381_g1_affine *base, const void *scalars,
+                                    size_t n, struct cuzk_error *err);
+cuzk_status cuzk_cuda_fixed_base_g2(struct cuzk_cuda *device, void *points,
+                                    const struct bls12_381_g2_affine *base, const void *scalars,
+                                    size_t n, struct cuzk_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,210 @@
+// Opening and closing a device, its streams, copies through pinned staging, and errors.
+#include <stdio.h>
+#include <string.h>
+
+#include "device.cuh"
+
+using namespace cuzk;
+
+cuzk_status cuzk::cuda_failed(struct cuzk_cuda *device, cudaError_t code, const char *call,
+                              struct cuzk_error *err)
+{
+    // What survives a reset of the error state is sticky: the context is dead.
+    (void)cudaGetLastError();
+    bool sticky = cudaPeekAtLastError() != cudaSuccess || cudaStreamQuery(0) == code;
+    (void)cudaGetLastError();
+    if (code == cudaErrorMemoryAllocation)
+        return cuzk_fail(err, CUZK_E_DEVICE_MEMORY, "cuda:%d: %s: %s", device ? device->index : -1,
+                         call, cudaGetErrorString(code));
+    if (sticky && device != NULL)
+        device->lost = true;
+    return cuzk_fail(err, sticky ? CUZK_E_DEVICE_LOST : CUZK_E_DEVICE, "cuda:%d: %s: %s",
+                     device ? device->index : -1, call, cudaGetErrorString(code));
+}
+
+cuzk_status cuzk::make_current(struct cuzk_cuda *device, struct cuzk_error *err)
+{
+    if (device->lost)
+        return cuzk_fail(err, CUZK_E_DEVICE_LOST,
+                         "cuda:%d: lost by an earlier error; open it again", device->index);
+    CUZK_CUDA(cudaSetDevice(device->index));
+    return CUZK_OK;
+}
+
+extern "C" int cuzk_cuda_count(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return count;
+}
+
+extern "C" cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int index,
+                                          struct cuzk_error *err)
+{
+    struct cuzk_cuda *device = NULL;
+    cudaDeviceProp prop;
+    size_t free_bytes, total;
+    memset(out, 0, sizeof *out);
+    if (index < 0 || index >= cuzk_cuda_count())
+        return cuzk_fail(err, CUZK_E_NOT_FOUND, "no CUDA device %d (%d are visible)", index,
+                         cuzk_cuda_count());
+    CUZK_CUDA(cudaGetDeviceProperties(&prop, index));
+    CUZK_CUDA(cudaSetDevice(index));
+    CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    snprintf(out->name, sizeof out->name, "%s", prop.name);
+    const unsigned char *u = (const unsigned char *)prop.uuid.bytes;
+    char *p = out->uuid;
+    p += sprintf(p, "GPU-");
+    for (int i = 0; i < 16; i++)
+        p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", u[i]);
+    out->index = index;
+    out->major = prop.major;
+    out->minor = prop.minor;
+    out->multiprocessors = prop.multiProcessorCount;
+    out->memory = total;
+    out->free = free_bytes;
+    return CUZK_OK;
+}
+
+static cuzk_status open_parts(struct cuzk_cuda *device, struct cuzk_error *err)
+{
+    int low, high;
+    CUZK_CUDA(cudaSetDevice(device->index));
+    CUZK_CUDA(cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                     device->index));
+    CUZK_CUDA(cudaDeviceGetStreamPriorityRange(&low, &high));
+    CUZK_CUDA(cudaStreamCreateWithPriority(&device->main, cudaStreamNonBlocking, high));
+    CUZK_CUDA(cudaStreamCreateWithPriority(&device->side, cudaStreamNonBlocking, low));
+    CUZK_CUDA(cudaStreamCreateWithPriority(&device->side2, cudaStreamNonBlocking, low));
+    cudaEvent_t *events[] = {&device->fork,
+                             &device->join,
+                             &device->list_planned[0],
+                             &device->list_planned[1],
+                             &device->list_done[0],
+                             &device->list_done[1],
+                             &device->staged[0],
+                             &device->staged[1]};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        CUZK_CUDA(cudaEventCreateWithFlags(events[i], cudaEventDisableTiming));
+    for (int i = 0; i < max_windows; i++)
+        CUZK_CUDA(cudaEventCreateWithFlags(&device->totals_copied[i], cudaEventDisableTiming));
+    CUZK_CUDA(cudaMallocHost((void **)&device->totals,
+                             sizeof *device->totals * max_windows * max_levels));
+    CUZK_CUDA(cudaMallocHost((void **)&device->staging, 2 * staging_bytes));
+    CUZK_CUDA(cudaMallocHost(&device->results, results_bytes));
+    return pool_create(&device->memory, device, err);
+}
+
+extern "C" cuzk_status cuzk_cuda_open(struct cuzk_cuda **out, int index, struct cuzk_budget *budget,
+                                      struct cuzk_error *err)
+{
+    *out = NULL;
+    if (index < 0 || index >= cuzk_cuda_count())
+        return cuzk_fail(err, CUZK_E_NOT_FOUND, "no CUDA device %d (%d are visible)", index,
+                         cuzk_cuda_count());
+    struct cuzk_cuda *device = (struct cuzk_cuda *)cuzk_calloc(1, sizeof *device);
+    if (device == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "no memory for the record of cuda:%d", index);
+    device->index = index;
+    device->budget = budget;
+    cuzk_status status = open_parts(device, err);
+    if (status != CUZK_OK) {
+        cuzk_cuda_close(device);
+        return status;
+    }
+    *out = device;
+    return CUZK_OK;
+}
+
+extern "C" void cuzk_cuda_close(struct cuzk_cuda *device)
+{
+    if (device == NULL)
+        return;
+    (void)cudaSetDevice(device->index);
+    (void)cudaDeviceSynchronize();
+    if (device->memory != NULL && device->twiddles != NULL)
+        cuzk_cuda_free(device, device->twiddles);
+    pool_destroy(device->memory);
+    cudaEvent_t events[] = {device->fork,
+                            device->join,
+                            device->list_planned[0],
+                            device->list_planned[1],
+                            device->list_done[0],
+                            device->list_done[1],
+                            device->staged[0],
+                            device->staged[1]};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i] != NULL)
+            (void)cudaEventDestroy(events[i]);
+    for (int i = 0; i < max_windows; i++)
+        if (device->totals_copied[i] != NULL)
+            (void)cudaEventDestroy(device->totals_copied[i]);
+    cudaStream_t streams[] = {device->main, device->side, device->side2};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        if (streams[i] != NULL)
+            (void)cudaStreamDestroy(streams[i]);
+    (void)cudaFreeHost(device->totals);
+    (void)cudaFreeHost(device->staging);
+    (void)cudaFreeHost(device->results);
+    (void)cudaGetLastError();
+    cuzk_free(device);
+}
+
+extern "C" cuzk_status cuzk_cuda_upload(struct cuzk_cuda *device, void *to, const void *from,
+                                        uint64_t bytes, struct cuzk_error *err)
+{
+    CUZK_TRY(make_current(device, err));
+    int half = 0;
+    for (uint64_t done = 0; done < bytes; half ^= 1) {
+        size_t part = bytes - done < staging_bytes ? (size_t)(bytes - done) : staging_bytes;
+        uint8_t *stage = device->staging + half * staging_bytes;
+        CUZK_CUDA(cudaEventSynchronize(device->staged[half]));
+        memcpy(stage, (const uint8_t *)from + done, part);
+        CUZK_CUDA(cudaMemcpyAsync((uint8_t *)to + done, stage, part, cudaMemcpyHostToDevice,
+                                  device->main));
+        CUZK_CUDA(cudaEventRecord(device->staged[half], device->main));
+        done += part;
+    }
+    CUZK_CUDA(cudaStreamSynchronize(device->main));
+    return CUZK_OK;
+}
+
+extern "C" cuzk_status cuzk_cuda_download(struct cuzk_cuda *device, void *to, const void *from,
+                                          uint64_t bytes, struct cuzk_error *err)
+{
+    CUZK_TRY(make_current(device, err));
+    size_t last = 0;
+    uint64_t done = 0, last_at = 0;
+    int half = 0;
+    while (done < bytes || last != 0) {
+        size_t part = 0;
+        if (done < bytes) {
+            part = bytes - done < staging_bytes ? (size_t)(bytes - done) : staging_bytes;
+            CUZK_CUDA(cudaMemcpyAsync(device->staging + half * staging_bytes,
+                                      (const uint8_t *)from + done, part, cudaMemcpyDeviceToHost,
+                                      device->main));
+            CUZK_CUDA(cudaEventRecord(device->staged[half], device->main));
+        }
+        if (last != 0) {
+            CUZK_CUDA(cudaEventSynchronize(device->staged[half ^ 1]));
+            memcpy((uint8_t *)to + last_at, device->staging + (half ^ 1) * staging_bytes, last);
+        }
+        last = part;
+        last_at = done;
+        done += part;
+        half ^= 1;
+    }
+    return CUZK_OK;
+}
+
+extern "C" cuzk_status cuzk_cuda_clear(struct cuzk_cuda *device, void *p, uint64_t bytes,
+                                       struct cuzk_error *err)
+{
+    CUZK_TRY(make_current(device, err));
+    CUZK_CUDA(cudaMemsetAsync(p, 0, bytes, device->main));
+    CUZK_CUDA(cudaStreamSynchronize(device->main));
+    return CUZK_OK;
+}

@@ -1,0 +1,139 @@
+// Points as (X, Y, ZZ, ZZZ), x = X/ZZ, y = Y/ZZZ, ZZ^3 = ZZZ^2; ZZ = 0 is infinity. Complete by
+// cases, out of line: for the last few points of a sum only, where there is nothing to batch.
+#ifndef CUZK_CUDA_XYZZ_CUH
+#define CUZK_CUDA_XYZZ_CUH
+
+#include "fp2.cuh"
+
+namespace cuzk {
+
+template <class F> struct xyzz {
+    F x, y, zz, zzz;
+};
+
+template <class F> __device__ __noinline__ F mul_call(const F &a, const F &b)
+{
+    return mul(a, b);
+}
+
+template <class F> CUZK_DEV xyzz<F> xyzz_infinity()
+{
+    return xyzz<F>{one<F>(), one<F>(), zero<F>(), zero<F>()};
+}
+
+template <class F> CUZK_DEV xyzz<F> xyzz_of(const F &x, const F &y) // affine
+{
+    if (all_bits_zero(x) && all_bits_zero(y))
+        return xyzz_infinity<F>();
+    return xyzz<F>{x, y, one<F>(), one<F>()};
+}
+
+template <class F> __device__ __noinline__ void xyzz_double(xyzz<F> *o, const xyzz<F> *a)
+{
+    if (is_zero(a->zz)) {
+        *o = *a;
+        return;
+    }
+    F u = twice(a->y), v = mul_call(u, u), w = mul_call(u, v), s = mul_call(a->x, v);
+    F m = mul_call(a->x, a->x);
+    m = add(twice(m), m);
+    xyzz<F> r;
+    r.x = sub(sub(mul_call(m, m), s), s);
+    r.y = sub(mul_call(m, sub(s, r.x)), mul_call(w, a->y));
+    r.zz = mul_call(v, a->zz);
+    r.zzz = mul_call(w, a->zzz);
+    *o = r;
+}
+
+template <class F>
+__device__ __noinline__ void xyzz_add(xyzz<F> *o, const xyzz<F> *a, const xyzz<F> *b)
+{
+    if (is_zero(a->zz)) {
+        *o = *b;
+        return;
+    }
+    if (is_zero(b->zz)) {
+        *o = *a;
+        return;
+    }
+    F u1 = mul_call(a->x, b->zz), s1 = mul_call(a->y, b->zzz);
+    F p = sub(mul_call(b->x, a->zz), u1), r = sub(mul_call(b->y, a->zzz), s1);
+    if (is_zero(p)) {
+        if (is_zero(r))
+            xyzz_double(o, a);
+        else
+            *o = xyzz_infinity<F>();
+        return;
+    }
+    F pp = mul_call(p, p), ppp = mul_call(p, pp), q = mul_call(u1, pp);
+    xyzz<F> t;
+    t.x = sub(sub(sub(mul_call(r, r), ppp), q), q);
+    t.y = sub(mul_call(r, sub(q, t.x)), mul_call(s1, ppp));
+    t.zz = mul_call(mul_call(a->zz, b->zz), pp);
+    t.zzz = mul_call(mul_call(a->zzz, b->zzz), ppp);
+    *o = t;
+}
+
+// Jacobian with Z = ZZ: (X ZZ, Y ZZZ, ZZ), canonical words: the host's struct bls12_381_g1 or _g2.
+template <class F> struct jacobian {
+    F x, y, z;
+};
+template <class F> CUZK_DEV jacobian<F> jacobian_of(const xyzz<F> &a)
+{
+    return jacobian<F>{canonical(mul_call(a.x, a.zz)), canonical(mul_call(a.y, a.zzz)),
+                       canonical(a.zz)};
+}
+
+// A block sums the points [block * length, + length) of the arrays in_x, in_y, once plainly and
+// once weighted: out[2 block] = sum (j + 1) P_j, out[2 block + 1] = sum P_j. length <= 2^15.
+template <class F> struct weighted_shape;
+template <> struct weighted_shape<fp> {
+    static constexpr int threads = 128;
+};
+template <> struct weighted_shape<fp2> {
+    static constexpr int threads = 64;
+};
+template <class F>
+__global__ void __launch_bounds__(weighted_shape<F>::threads)
+    weighted_sums(jacobian<F> *out, const uint4 *in_x, const uint4 *in_y, int length, bool weighted)
+{
+    constexpr int T = weighted_shape<F>::threads;
+    __shared__ xyzz<F> share[T];
+    int t = threadIdx.x, run = (length + T - 1) / T;
+    xyzz<F> V = xyzz_infinity<F>(), S = xyzz_infinity<F>();
+    for (int j = min(length, (t + 1) * run) - 1; j >= t * run; j--) {
+        size_t e = (size_t)F::pieces * ((size_t)blockIdx.x * length + j);
+        F x, y;
+        load(x, in_x + e);
+        load(y, in_y + e);
+        xyzz<F> P = xyzz_of(x, y);
+        xyzz_add(&S, &S, &P);
+        if (weighted)
+            xyzz_add(&V, &V, &S);
+    }
+    if (weighted) { // V += (t run) S
+        xyzz<F> k = xyzz_infinity<F>();
+        int m = t * run;
+        for (int b = 14; b >= 0; b--) {
+            xyzz_double(&k, &k);
+            if (m >> b & 1)
+                xyzz_add(&k, &k, &S);
+        }
+        xyzz_add(&V, &V, &k);
+    }
+    for (int pass = weighted ? 0 : 1; pass < 2; pass++) {
+        __syncthreads();
+        share[t] = pass == 0 ? V : S;
+        __syncthreads();
+        for (int h = T / 2; h > 0; h >>= 1) {
+            if (t < h)
+                xyzz_add(&share[t], &share[t], &share[t + h]);
+            __syncthreads();
+        }
+        if (t == 0)
+            out[2 * blockIdx.x + pass] = jacobian_of(share[0]);
+    }
+}
+
+} // namespace cuzk
+#endif

@@ -1,0 +1,285 @@
+// The device's memory pool: one reserved range of addresses as large as the device's memory, backed
+// by physical chunks from its start as far as it is used, and cut by an address-ordered list with
+// best fit. In the steady state nothing is asked of the driver. One range also means that any two
+// buffers are near enough for the kernels' 32-bit offsets.
+#include <cuda.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device.cuh"
+
+namespace cuzk {
+
+static constexpr uint64_t chunk_bytes = 256ull << 20, granule = 512;
+
+struct block {
+    uint64_t offset, bytes;
+    bool free;
+    enum cuzk_purpose purpose;
+};
+
+// The driver's functions are fetched at run time, so that nothing links libcuda.
+struct driver {
+    decltype(&cuMemAddressReserve) reserve;
+    decltype(&cuMemAddressFree) unreserve;
+    decltype(&cuMemCreate) create;
+    decltype(&cuMemRelease) release;
+    decltype(&cuMemMap) map;
+    decltype(&cuMemUnmap) unmap;
+    decltype(&cuMemSetAccess) set_access;
+};
+
+struct pool {
+    struct cuzk_cuda *device;
+    driver call;
+    CUdeviceptr base;
+    uint64_t reserved, held, used, chunk;
+    CUmemGenericAllocationHandle *handles; // held / chunk
+    block *blocks;                         // by address, covering [0, held)
+    size_t block_count, block_room;
+};
+
+template <class T> static cudaError_t fetch(T *function, const char *name)
+{
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    void *p = NULL;
+    cudaError_t code = cudaGetDriverEntryPointByVersion(name, &p, 12000, cudaEnableDefault, &found);
+    if (code == cudaSuccess && found != cudaDriverEntryPointSuccess)
+        code = cudaErrorSymbolNotFound;
+    *function = (T)p;
+    return code;
+}
+
+static CUmemAllocationProp allocation_of(int index)
+{
+    CUmemAllocationProp prop;
+    memset(&prop, 0, sizeof prop);
+    prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    prop.location.id = index;
+    return prop;
+}
+
+cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error *err)
+{
+    pool *p = (pool *)cuzk_calloc(1, sizeof *p);
+    if (p == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "no memory for the device's pool");
+    *out = p; // the caller destroys it on failure
+    p->device = device;
+    size_t free_bytes, total;
+    CUZK_CUDA(fetch(&p->call.reserve, "cuMemAddressReserve"));
+    CUZK_CUDA(fetch(&p->call.unreserve, "cuMemAddressFree"));
+    CUZK_CUDA(fetch(&p->call.create, "cuMemCreate"));
+    CUZK_CUDA(fetch(&p->call.release, "cuMemRelease"));
+    CUZK_CUDA(fetch(&p->call.map, "cuMemMap"));
+    CUZK_CUDA(fetch(&p->call.unmap, "cuMemUnmap"));
+    CUZK_CUDA(fetch(&p->call.set_access, "cuMemSetAccess"));
+    CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    p->chunk = chunk_bytes;
+    p->reserved = (total + p->chunk - 1) / p->chunk * p->chunk;
+    CUresult code = p->call.reserve(&p->base, p->reserved, 0, 0, 0);
+    if (code != CUDA_SUCCESS) {
+        p->base = 0;
+        return cuzk_fail(err, CUZK_E_DEVICE,
+                         "cuda:%d: reserving %llu bytes of addresses failed (%d)", device->index,
+                         (unsigned long long)p->reserved, (int)code);
+    }
+    p->handles =
+        (CUmemGenericAllocationHandle *)cuzk_calloc(p->reserved / p->chunk, sizeof *p->handles);
+    p->block_room = 64;
+    p->blocks = (block *)cuzk_calloc(p->block_room, sizeof *p->blocks);
+    if (p->handles == NULL || p->blocks == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "no memory for the device's pool");
+    return CUZK_OK;
+}
+
+static void shrink_to(pool *p, uint64_t bytes)
+{
+    while (p->held > bytes) {
+        p->held -= p->chunk;
+        (void)p->call.unmap(p->base + p->held, p->chunk);
+        (void)p->call.release(p->handles[p->held / p->chunk]);
+    }
+}
+
+void pool_destroy(pool *p)
+{
+    if (p == NULL)
+        return;
+    for (size_t i = 0; i < p->block_count; i++)
+        if (!p->blocks[i].free)
+            cuzk_budget_release(p->device->budget, p->blocks[i].purpose, p->blocks[i].bytes);
+    if (p->handles != NULL)
+        shrink_to(p, 0);
+    if (p->base != 0)
+        (void)p->call.unreserve(p->base, p->reserved);
+    cuzk_free(p->handles);
+    cuzk_free(p->blocks);
+    cuzk_free(p);
+}
+
+static bool insert_block(pool *p, size_t at, block b)
+{
+    if (p->block_count == p->block_room) {
+        block *more = (block *)cuzk_realloc(p->blocks, 2 * p->block_room, sizeof *more);
+        if (more == NULL)
+            return false;
+        p->blocks = more;
+        p->block_room *= 2;
+    }
+    memmove(p->blocks + at + 1, p->blocks + at, (p->block_count - at) * sizeof *p->blocks);
+    p->blocks[at] = b;
+    p->block_count++;
+    return true;
+}
+
+static void remove_block(pool *p, size_t at)
+{
+    p->block_count--;
+    memmove(p->blocks + at, p->blocks + at + 1, (p->block_count - at) * sizeof *p->blocks);
+}
+
+// Backs the range up to at least `bytes`; the new part joins the last free block.
+static bool grow_to(pool *p, uint64_t bytes)
+{
+    uint64_t before = p->held;
+    CUmemAllocationProp prop = allocation_of(p->device->index);
+    CUmemAccessDesc access;
+    access.location = prop.location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    while (p->held < bytes) {
+        CUmemGenericAllocationHandle handle;
+        if (p->held == p->reserved || p->call.create(&handle, p->chunk, &prop, 0) != CUDA_SUCCESS)
+            break;
+        if (p->call.map(p->base + p->held, p->chunk, 0, handle, 0) != CUDA_SUCCESS) {
+            (void)p->call.release(handle);
+            break;
+        }
+        if (p->call.set_access(p->base + p->held, p->chunk, &access, 1) != CUDA_SUCCESS) {
+            (void)p->call.unmap(p->base + p->held, p->chunk);
+            (void)p->call.release(handle);
+            break;
+        }
+        p->handles[p->held / p->chunk] = handle;
+        p->held += p->chunk;
+    }
+    if (p->held < bytes) {
+        shrink_to(p, before);
+        return false;
+    }
+    block *last = p->block_count ? &p->blocks[p->block_count - 1] : NULL;
+    if (last != NULL && last->free) {
+        last->bytes += p->held - before;
+    } else if (!insert_block(p, p->block_count,
+                             block{before, p->held - before, true, CUZK_PURPOSE_OTHER})) {
+        shrink_to(p, before);
+        return false;
+    }
+    return true;
+}
+
+static bool take(pool *p, void **out, enum cuzk_purpose purpose, uint64_t bytes)
+{
+    size_t best = p->block_count;
+    for (size_t i = 0; i < p->block_count; i++)
+        if (p->blocks[i].free && p->blocks[i].bytes >= bytes &&
+            (best == p->block_count || p->blocks[i].bytes < p->blocks[best].bytes))
+            best = i;
+    if (best == p->block_count) {
+        block *last = p->block_count ? &p->blocks[p->block_count - 1] : NULL;
+        uint64_t tail = last != NULL && last->free ? last->bytes : 0;
+        if (!grow_to(p, p->held - tail + bytes))
+            return false;
+        best = p->block_count - 1;
+    }
+    block *b = &p->blocks[best];
+    if (b->bytes > bytes) {
+        if (!insert_block(p, best + 1,
+                          block{b->offset + bytes, b->bytes - bytes, true, CUZK_PURPOSE_OTHER}))
+            return false;
+        b = &p->blocks[best];
+        b->bytes = bytes;
+    }
+    b->free = false;
+    b->purpose = purpose;
+    p->used += bytes;
+    *out = (void *)(p->base + b->offset);
+    return true;
+}
+
+} // namespace cuzk
+
+using namespace cuzk;
+
+extern "C" cuzk_status cuzk_cuda_alloc(struct cuzk_cuda *device, void **out,
+                                       enum cuzk_purpose purpose, uint64_t bytes,
+                                       struct cuzk_error *err)
+{
+    pool *p = device->memory;
+    *out = NULL;
+    bytes = bytes ? (bytes + granule - 1) / granule * granule : granule;
+    CUZK_TRY(make_current(device, err));
+    CUZK_TRY(cuzk_budget_reserve(device->budget, purpose, bytes, err));
+    if (!take(p, out, purpose, bytes)) {
+        cuzk_budget_release(device->budget, purpose, bytes);
+        size_t free_bytes = 0, total = 0;
+        (void)cudaMemGetInfo(&free_bytes, &total);
+        return cuzk_fail(
+            err, CUZK_E_DEVICE_MEMORY,
+            "cuda:%d: %llu bytes for %s required, %llu available (%llu free on the device, "
+            "%llu in the pool, in pieces)",
+            device->index, (unsigned long long)bytes, cuzk_purpose_name(purpose),
+            (unsigned long long)(free_bytes + p->held - p->used), (unsigned long long)free_bytes,
+            (unsigned long long)(p->held - p->used));
+    }
+    return CUZK_OK;
+}
+
+extern "C" void cuzk_cuda_free(struct cuzk_cuda *device, void *address)
+{
+    pool *p = device->memory;
+    if (address == NULL)
+        return;
+    uint64_t offset = (CUdeviceptr)address - p->base;
+    size_t i = 0;
+    while (i < p->block_count && p->blocks[i].offset != offset)
+        i++;
+    if (i == p->block_count || p->blocks[i].free)
+        return;
+    cuzk_budget_release(device->budget, p->blocks[i].purpose, p->blocks[i].bytes);
+    p->used -= p->blocks[i].bytes;
+    p->blocks[i].free = true;
+    if (i + 1 < p->block_count && p->blocks[i + 1].free) {
+        p->blocks[i].bytes += p->blocks[i + 1].bytes;
+        remove_block(p, i + 1);
+    }
+    if (i > 0 && p->blocks[i - 1].free) {
+        p->blocks[i - 1].bytes += p->blocks[i].bytes;
+        remove_block(p, i);
+    }
+}
+
+extern "C" void cuzk_cuda_memory_read(const struct cuzk_cuda *device, struct cuzk_cuda_memory *out)
+{
+    out->held = device->memory->held;
+    out->used = device->memory->used;
+}
+
+extern "C" void cuzk_cuda_trim(struct cuzk_cuda *device)
+{
+    pool *p = device->memory;
+    if (p->block_count == 0 || !p->blocks[p->block_count - 1].free)
+        return;
+    if (make_current(device, NULL) != CUZK_OK)
+        return;
+    block *last = &p->blocks[p->block_count - 1];
+    uint64_t keep = (last->offset + p->chunk - 1) / p->chunk * p->chunk;
+    if (keep >= p->held)
+        return;
+    shrink_to(p, keep);
+    if (keep == last->offset)
+        remove_block(p, p->block_count - 1);
+    else
+        last->bytes = keep - last->offset;
+}

@@ -1,0 +1,215 @@
+/* Transforms, multi-exponentiations, sums by bitmap and fixed-base multiples of the CUDA backend
+ * against the processor. Points are known multiples k_i G, so a sum of s_i (k_i G) must equal
+ * (sum s_i k_i) G, which single multiplications give: an oracle apart from any MSM.
+ */
+#include "cuda_test.h"
+
+#include "curve/bls12_381/ops.h"
+#include "poly/ntt.h"
+
+static struct cuzk_cuda *device;
+static const struct bls12_381_ops *ops;
+
+static void *upload(const void *data, size_t bytes)
+{
+    void *p;
+    TEST_OK(cuzk_cuda_alloc(device, &p, CUZK_PURPOSE_OTHER, bytes, err));
+    TEST_OK(cuzk_cuda_upload(device, p, data, bytes, err));
+    return p;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (p == NULL) {
+        printf("FAILED: out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+/* ---- transforms ---- */
+
+static struct bls12_381_fr coset_shift(unsigned lg)
+{
+    struct bls12_381_fr z = {{BLS12_381_FR_ROOT_OF_UNITY}};
+    for (unsigned i = lg + 1; i < BLS12_381_FR_TWO_ADICITY; i++)
+        bls12_381_fr_sqr(&z, &z);
+    return z;
+}
+
+static void test_ntt(unsigned lg)
+{
+    const size_t n = (size_t)1 << lg, bytes = n * sizeof(struct bls12_381_fr);
+    struct bls12_381_fr *a = allocate(bytes), *b = allocate(bytes), *c = allocate(bytes);
+    const struct cuzk_run run = {NULL, NULL};
+    const struct bls12_381_fr shift = coset_shift(lg);
+    struct cuzk_ntt *plan;
+    TEST_OK(cuzk_ntt_create(&plan, lg, &run, err));
+    for (size_t i = 0; i < n; i++)
+        a[i] = test_edge_fr(test_random());
+    void *d = upload(a, bytes);
+    for (int coset = 0; coset < 2; coset++) {
+        memcpy(b, a, bytes);
+        cuzk_ntt_forward(plan, b, CUZK_ORDER_REVERSED, coset ? &shift : NULL, &run);
+        TEST_OK(cuzk_cuda_upload(device, d, a, bytes, err));
+        TEST_OK(cuzk_cuda_ntt_forward(device, d, lg, coset, err));
+        TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
+        test_result(memcmp(b, c, bytes) == 0, "forward transform 2^%u, coset %d", lg, coset);
+        TEST_OK(cuzk_cuda_ntt_inverse(device, d, lg, coset, err));
+        TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
+        test_result(memcmp(a, c, bytes) == 0, "inverse transform 2^%u, coset %d", lg, coset);
+    }
+    cuzk_cuda_free(device, d);
+    cuzk_ntt_destroy(plan);
+    free(a);
+    free(b);
+    free(c);
+}
+
+/* Values at a few points by Horner's rule, and the way back. */
+static void test_big_ntt(unsigned lg)
+{
+    const size_t n = (size_t)1 << lg, bytes = n * sizeof(struct bls12_381_fr);
+    struct bls12_381_fr *a = allocate(bytes), *c = allocate(bytes);
+    for (size_t i = 0; i < n; i++)
+        a[i] = test_random_fr();
+    void *d = upload(a, bytes);
+    for (int coset = 0; coset < 2; coset++) {
+        struct bls12_381_fr w = {{BLS12_381_FR_ROOT_OF_UNITY}}, z = coset_shift(lg);
+        for (unsigned i = lg; i < BLS12_381_FR_TWO_ADICITY; i++)
+            bls12_381_fr_sqr(&w, &w);
+        TEST_OK(cuzk_cuda_ntt_forward(device, d, lg, coset, err));
+        TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
+        for (int t = 0; t < 3; t++) {
+            uint64_t k = t == 0 ? 1 : test_random() % n, reversed = 0;
+            struct bls12_381_fr x, sum = bls12_381_fr_zero;
+            bls12_381_fr_pow_u64(&x, &w, k);
+            if (coset)
+                bls12_381_fr_mul(&x, &x, &z);
+            for (size_t i = n; i-- > 0;) {
+                bls12_381_fr_mul(&sum, &sum, &x);
+                bls12_381_fr_add(&sum, &sum, &a[i]);
+            }
+            for (unsigned i = 0; i < lg; i++)
+                reversed |= (k >> i & 1) << (lg - 1 - i);
+            test_result(bls12_381_fr_eq(&c[reversed], &sum),
+                        "2^%u transform at point %llu, coset %d", lg, (unsigned long long)k, coset);
+        }
+        TEST_OK(cuzk_cuda_ntt_inverse(device, d, lg, coset, err));
+        TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
+        test_result(memcmp(a, c, bytes) == 0, "2^%u there and back, coset %d", lg, coset);
+    }
+    cuzk_cuda_free(device, d);
+    free(a);
+    free(c);
+}
+
+static uint64_t reversed_bits(uint64_t k, unsigned lg)
+{
+    uint64_t r = 0;
+    for (unsigned i = 0; i < lg; i++)
+        r |= (k >> i & 1) << (lg - 1 - i);
+    return r;
+}
+
+static void test_quotient(unsigned lg)
+{
+    const size_t n = (size_t)1 << lg, bytes = n * sizeof(struct bls12_381_fr);
+    struct bls12_381_fr *a = allocate(bytes), *b = allocate(bytes), *c = allocate(bytes);
+    struct bls12_381_fr *ra = allocate(bytes), *rb = allocate(bytes);
+    const struct cuzk_run run = {NULL, NULL};
+    struct cuzk_ntt *plan;
+    TEST_OK(cuzk_ntt_create(&plan, lg, &run, err));
+    for (size_t i = 0; i < n; i++) {
+        a[i] = test_edge_fr(test_random());
+        b[i] = test_edge_fr(test_random());
+        bls12_381_fr_mul(&c[i], &a[i], &b[i]);
+        ra[reversed_bits(i, lg)] = a[i];
+        rb[reversed_bits(i, lg)] = b[i];
+    }
+    void *da = upload(ra, bytes), *db = upload(rb, bytes), *dc = upload(c, bytes);
+    cuzk_ntt_quotient(plan, a, b, c, &run);
+    TEST_OK(cuzk_cuda_quotient(device, da, db, dc, lg, err));
+    TEST_OK(cuzk_cuda_download(device, c, da, bytes, err));
+    test_result(memcmp(a, c, bytes) == 0, "quotient of 2^%u", lg);
+    cuzk_cuda_free(device, da);
+    cuzk_cuda_free(device, db);
+    cuzk_cuda_free(device, dc);
+    cuzk_ntt_destroy(plan);
+    free(a);
+    free(b);
+    free(c);
+    free(ra);
+    free(rb);
+}
+
+/* ---- groups: once for each ---- */
+
+#define GROUP g1
+#define GENERATOR                                                                                  \
+    {                                                                                              \
+        {{BLS12_381_G1_GENERATOR_X}},                                                              \
+        {                                                                                          \
+            {                                                                                      \
+                BLS12_381_G1_GENERATOR_Y                                                           \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#include "test_cuda_group.inc.h"
+#define GROUP g2
+#define GENERATOR                                                                                  \
+    {                                                                                              \
+        {{{BLS12_381_G2_GENERATOR_X_C0}}, {{BLS12_381_G2_GENERATOR_X_C1}}},                        \
+        {                                                                                          \
+            {{BLS12_381_G2_GENERATOR_Y_C0}},                                                       \
+            {                                                                                      \
+                {                                                                                  \
+                    BLS12_381_G2_GENERATOR_Y_C1                                                    \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#include "test_cuda_group.inc.h"
+
+int main(int argc, char **argv)
+{
+    /* --tiny: for compute-sanitizer */
+    bool tiny = argc > 1 && strcmp(argv[1], "--tiny") == 0;
+    bool quick = tiny || (argc > 1 && strcmp(argv[1], "--quick") == 0);
+    struct cuzk_budget *budget;
+    TEST_OK(cuzk_budget_create(&budget, "cuda:0", UINT64_MAX, NULL, err));
+    device = test_open(budget);
+    ops = bls12_381_ops(NULL);
+    for (unsigned lg = tiny ? 10 : 0; lg <= (tiny ? 13 : quick ? 16 : 19); lg++)
+        test_ntt(lg);
+    if (!quick)
+        for (unsigned lg = 20; lg <= 24; lg++)
+            test_big_ntt(lg);
+    for (unsigned lg = 0; lg <= (tiny ? 7 : 14); lg += quick ? 7 : 1)
+        test_quotient(lg);
+    printf("transforms: %u passed, %u failed so far\n", test_passed, test_failed);
+    if (tiny) {
+        test_msm_g1(1500, POINTS_EDGE_g1, 1, false);
+        test_bit_sum_g1(1500, POINTS_EDGE_g1, 2);
+        test_msm_g2(300, POINTS_EDGE_g2, 1, true);
+        cuzk_cuda_close(device);
+        cuzk_budget_destroy(budget);
+        return test_end();
+    }
+    test_group_g1(quick);
+    printf("G1: %u passed, %u failed so far\n", test_passed, test_failed);
+    test_group_g2(quick);
+    struct cuzk_account account;
+    struct cuzk_cuda_memory memory;
+    cuzk_budget_read(budget, &account);
+    cuzk_cuda_memory_read(device, &memory);
+    test_result(account.used == memory.used, "account of %llu bytes, %llu handed out",
+                (unsigned long long)account.used, (unsigned long long)memory.used);
+    cuzk_cuda_close(device);
+    cuzk_budget_read(budget, &account);
+    test_result(account.used == 0, "%llu bytes charged after the end",
+                (unsigned long long)account.used);
+    cuzk_budget_destroy(budget);
+    return test_end();
+}
