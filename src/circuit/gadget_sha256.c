@@ -2,10 +2,7 @@
  * uint32 and multieq gadgets: constants fold away, an addition of several words is one equation
  * whose carries are bits, and as many such equations as fit a field element share a row.
  *
- * A block's bits are thousands of single allocations; the faster way to the same bits goes word by
- * word and appends 32 at a time. It is for the patterns without constants in the state or message,
- * or rather: where a bit is constant, nothing is allocated for the gates that fold away, so the
- * faster way keeps, for each word, which bits are constant.
+ * gadget_sha256_words.c has the faster way to the same bits.
  */
 #include "circuit/gadget.h"
 #include "circuit/gadgets.h"
@@ -18,7 +15,7 @@ struct word {
 
 /* The first 32 bits of the fractions of the cube roots of the first 64 primes, and of the square
  * roots of the first 8 (FIPS 180-4). */
-static const uint32_t round_constant[64] = {
+const uint32_t gadget_sha256_constant[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -27,8 +24,8 @@ static const uint32_t round_constant[64] = {
     0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-static const uint32_t initial_state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+const uint32_t gadget_sha256_state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 /* ---- bits ---- */
 
@@ -290,7 +287,7 @@ static void describe(struct cuzk_cs *cs, struct word state[8], struct word w[64]
         }
         s1 = next_s1;
         ch = next_ch;
-        k = word_constant(round_constant[i]);
+        k = word_constant(gadget_sha256_constant[i]);
         old_w = &w[i];
         s0 = sigma(cs, &a, 2, 13, 22, false);
         for (int j = 0; j < 32; j++)
@@ -336,33 +333,30 @@ uint64_t cuzk_sha256_parameter(const struct cuzk_sha256_block *b)
            (uint64_t)b->variable << 8 | (uint64_t)b->layer << 24 | (uint64_t)b->total << 32;
 }
 
-/* A message's bit: variable, or constant. */
-enum pattern { ZERO, SET, VARIABLE };
-
-static void make_pattern(uint8_t out[512], uint64_t parameter)
+void gadget_sha256_pattern(uint8_t out[512], uint64_t parameter)
 {
     uint32_t variable = parameter >> 8 & 0xffff, layer = parameter >> 24 & 0xff;
     uint32_t total = (uint32_t)(parameter >> 32);
     bool numbers = parameter >> 1 & 1, padded = parameter >> 2 & 1;
-    memset(out, ZERO, 512);
+    memset(out, PATTERN_ZERO, 512);
     if (layer != 0) {
-        memset(out, VARIABLE, 256);
-        out[248] = ZERO;
+        memset(out, PATTERN_VARIABLE, 256);
+        out[248] = PATTERN_ZERO;
         for (int i = 0; i < 32; i++)
             out[256 + i] = layer >> (31 - i) & 1;
-        memset(out + 288, VARIABLE, 64);
+        memset(out + 288, PATTERN_VARIABLE, 64);
         return;
     }
-    memset(out, VARIABLE, variable);
+    memset(out, PATTERN_VARIABLE, variable);
     if (numbers) {
         for (uint32_t i = 248; i < variable; i += 256)
-            out[i] = ZERO;
+            out[i] = PATTERN_ZERO;
     }
     if (!padded)
         return;
     /* The one bit follows the message, in this block unless the message filled the one before. */
     if (variable < 512 && total % 512 == variable)
-        out[variable] = SET;
+        out[variable] = PATTERN_ONE;
     if (variable <= 512 - 65)
         for (int i = 0; i < 32; i++)
             out[480 + i] = total >> (31 - i) & 1;
@@ -372,9 +366,9 @@ uint32_t cuzk_sha256_ports(uint64_t parameter)
 {
     uint8_t pattern[512];
     uint32_t n = parameter & 1 ? 0 : 256;
-    make_pattern(pattern, parameter);
+    gadget_sha256_pattern(pattern, parameter);
     for (int i = 0; i < 512; i++)
-        n += pattern[i] == VARIABLE;
+        n += pattern[i] == PATTERN_VARIABLE;
     return n;
 }
 
@@ -383,10 +377,14 @@ static void sha256_block(struct cuzk_cs *cs, uint64_t parameter)
     uint8_t pattern[512];
     struct word state[8], w[64];
     uint32_t port = 0;
-    make_pattern(pattern, parameter);
+    gadget_sha256_pattern(pattern, parameter);
+    if (!cs->recording && cs->fast && cuzk_sha256_ports(parameter) != 0) {
+        gadget_sha256_words(cs, parameter & 1, pattern);
+        return;
+    }
     for (int i = 0; i < 8; i++) {
         if (parameter & 1) {
-            state[i] = word_constant(initial_state[i]);
+            state[i] = word_constant(gadget_sha256_state[i]);
             continue;
         }
         for (int j = 31; j >= 0; j--)
@@ -395,7 +393,8 @@ static void sha256_block(struct cuzk_cs *cs, uint64_t parameter)
     for (int i = 0; i < 16; i++)
         for (int j = 31; j >= 0; j--) {
             uint8_t p = pattern[32 * i + 31 - j];
-            w[i].bit[j] = p == VARIABLE ? cs_port_bit(cs, port++) : constant(p == SET);
+            w[i].bit[j] =
+                p == PATTERN_VARIABLE ? cs_port_bit(cs, port++) : constant(p == PATTERN_ONE);
         }
     describe(cs, state, w);
 }

@@ -13,4 +13,12 @@ void gadget_insert(struct cuzk_cs *cs, struct num *out, uint32_t arity, const st
                    const struct bit *b, const struct num *x);
 uint32_t gadget_log2(uint64_t arity);
 
+/* SHA-256 (FIPS 180-4): round constants and initial state; the message of a block by its parameter:
+ * each bit constant or variable. */
+extern const uint32_t gadget_sha256_constant[64], gadget_sha256_state[8];
+enum gadget_pattern { PATTERN_ZERO, PATTERN_ONE, PATTERN_VARIABLE };
+void gadget_sha256_pattern(uint8_t out[512], uint64_t parameter);
+/* A block's allocations word by word; evaluating only, and not for a block without any port. */
+void gadget_sha256_words(struct cuzk_cs *cs, bool constant_state, const uint8_t pattern[512]);
+
 #endif
