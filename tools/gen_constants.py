@@ -6,6 +6,7 @@ C and CUDA read the same lists. `tools/gen_constants.py --check` writes nothing 
 committed file differs, which CI runs.
 """
 import sys
+from math import isqrt
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -139,7 +140,50 @@ def bls12_381():
     return h.text()
 
 
-FILES = {"src/curve/bls12_381/constants.h": bls12_381}
+def toy():
+    """Small subgroups over the Fp of BLS12-381. The curves y^2 = x^3 + b have complex multiplication
+    by the cube roots of unity, so with 4p = t^2 + 3 v^2 their orders are p + 1 less one of t, -t,
+    (t + 3v)/2, -(t + 3v)/2, (t - 3v)/2, -(t - 3v)/2: one for each of six classes of b."""
+    x = -0xD201000000010000
+    r = x**4 - x**2 + 1
+    p = (x - 1) ** 2 * r // 3 + x
+    t = x + 1
+    v = isqrt((4 * p - t * t) // 3)
+    assert t * t + 3 * v * v == 4 * p
+    orders = [p + 1 - s for h in (t, (t + 3 * v) // 2, (t - 3 * v) // 2) for s in (h, -h)]
+
+    def points(b):
+        for px in range(1, 200):
+            square = (px**3 + b) % p
+            y = pow(square, (p + 1) // 4, p)
+            if y * y % p == square:
+                yield px, y
+
+    def order_of(b):
+        sample = [next(g) for g in [points(b)] for _ in range(3)]
+        fit = [n for n in orders if all(scalar_mul(p, a, n) is None for a in sample)]
+        assert len(fit) == 1
+        return fit[0]
+
+    h = Header("CUZK_CURVE_TOY_CONSTANTS_H",
+               "Subgroups of small prime order of curves y^2 = x^3 + b over the Fp of BLS12-381.")
+    curves = [(b, order_of(b)) for b in (4, 1, 2)]
+    for prime in (2, 3, 7, 11, 67, 103):
+        b, n = next((b, n) for b, n in curves if n % prime == 0)
+        part = n
+        while part % prime == 0:
+            part //= prime
+        g = next(q for q in (scalar_mul(p, a, part) for a in points(b)) if q is not None)
+        while (up := scalar_mul(p, g, prime)) is not None:
+            g = up
+        h.lines.append("")
+        h.add(f"TOY{prime}_B", b * 2**384 % p, 6, f"order {prime}: b = {b}, Montgomery form" + (", the curve itself" if b == 4 else ""))
+        h.add(f"TOY{prime}_GENERATOR_X", g[0] * 2**384 % p, 6, "a point of that order, x, Montgomery form")
+        h.add(f"TOY{prime}_GENERATOR_Y", g[1] * 2**384 % p, 6, "y")
+    return h.text()
+
+
+FILES = {"src/curve/bls12_381/constants.h": bls12_381, "src/curve/toy/constants.h": toy}
 
 
 def main():
