@@ -14,6 +14,7 @@
 
 #include "circuit/chacha.h"
 #include "circuit/porep_graph.h"
+#include "circuit/poseidon.h"
 
 enum { SYNTHETIC_CHALLENGES = 1 << 18 };
 
@@ -272,6 +273,22 @@ static cuzk_status check_challenge(const struct cuzk_porep_sector *sector,
     return CUZK_OK;
 }
 
+static cuzk_status check_comm_r(const struct cuzk_porep_sector *sector, struct cuzk_error *err)
+{
+    const struct cuzk_poseidon *two = cuzk_poseidon(2);
+    if (two == NULL)
+        return cuzk_fail(err, CUZK_E_INTERNAL, "no Poseidon of arity 2");
+    const struct bls12_381_fr roots[2] = {sector->comm_c, sector->comm_r_last};
+    struct bls12_381_fr hash;
+    cuzk_poseidon_hash(&hash, two, roots);
+    if (!bls12_381_fr_eq(&hash, &sector->comm_r))
+        return cuzk_fail(err, CUZK_E_INPUT,
+                         "comm_r: not the hash of the roots of trees C and R that the paths of "
+                         "vanilla_proofs.%s have; the C1 is damaged or mixed from two sectors",
+                         sector->params->variant);
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_porep_check(const struct cuzk_porep_sector *sector, struct cuzk_error *err)
 {
     const struct cuzk_porep_params *params = sector->params;
@@ -286,7 +303,7 @@ cuzk_status cuzk_porep_check(const struct cuzk_porep_sector *sector, struct cuzk
             status = check_challenge(sector, &graph, k, i, nodes[i], err);
     }
     cuzk_porep_graph_clear(&graph);
-    return status;
+    return status != CUZK_OK ? status : check_comm_r(sector, err);
 }
 
 cuzk_status cuzk_porep_check_owner(const struct cuzk_porep_sector *sector,
@@ -302,5 +319,10 @@ cuzk_status cuzk_porep_check_owner(const struct cuzk_porep_sector *sector,
                            "), this ticket and comm_d; give the miner and sector that the C1 was "
                            "made for, or that sector's C1",
                            sector_number);
+    if (status == CUZK_OK && sector->wrapped && sector->sector_number != sector_number)
+        status = cuzk_fail(err, CUZK_E_MISMATCH,
+                           "SectorNum: the wrapper says %" PRIu64 ", but its C1 is of sector "
+                           "%" PRIu64 "; the wrapper is of another sector",
+                           sector->sector_number, sector_number);
     return status;
 }

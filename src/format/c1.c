@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "format/base64.h"
 #include "format/c1_form.h"
 #include "format/meta.h"
 #include "format/yajl_memory.h"
@@ -623,7 +624,7 @@ static int finish_object(struct reader *r, const struct frame *f)
 
 static cuzk_status run(struct reader *r, const uint8_t *data, size_t size);
 
-/* Base64 (RFC 4648 §4, padded) into the inner parser, some tens of kilobytes at a time. */
+/* The wrapper's base64 into an inner reader, a piece at a time. */
 static int read_phase1(struct reader *r, const unsigned char *text, size_t size);
 
 /* --- yajl's callbacks ----------------------------------------------------------------------- */
@@ -854,58 +855,10 @@ static cuzk_status run(struct reader *r, const uint8_t *data, size_t size)
     return feed(r, data, size, true);
 }
 
-/* 0 to 63, 64 for '=', 255 for what is not of the alphabet */
-static unsigned base64_digit(unsigned char c)
+/* Decoded base64 arrives here in pieces. */
+static cuzk_status feed_piece(void *context, const uint8_t *data, size_t size, bool last)
 {
-    if (c >= 'A' && c <= 'Z')
-        return c - (unsigned)'A';
-    if (c >= 'a' && c <= 'z')
-        return c - (unsigned)'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - (unsigned)'0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : c == '=' ? 64 : 255;
-}
-
-static int bad_base64(struct reader *r, size_t at)
-{
-    return FAIL(r, CUZK_E_FORMAT, "not base64 at its character %zu; " DAMAGED, at);
-}
-
-static int feed_base64(struct reader *r, struct reader *inner, const unsigned char *text,
-                       size_t size)
-{
-    uint8_t out[3 << 13];
-    size_t n = 0;
-    if (size == 0 || size % 4 != 0)
-        return bad_base64(r, size);
-    for (size_t i = 0; i < size; i += 4) {
-        unsigned d[4];
-        for (size_t j = 0; j < 4; j++) {
-            d[j] = base64_digit(text[i + j]);
-            if (d[j] > 63 &&
-                !(d[j] == 64 && i + 4 == size && j >= 2 && (j == 3 || text[i + 3] == '=')))
-                return bad_base64(r, i + j);
-        }
-        uint32_t bits = d[0] << 18 | d[1] << 12 | (d[2] & 63) << 6 | (d[3] & 63);
-        size_t pad = (size_t)(d[2] == 64) + (d[3] == 64);
-        if ((bits & ((UINT32_C(1) << (8 * pad)) - 1)) != 0 && pad != 0)
-            return bad_base64(r, i); /* bits that no byte holds */
-        out[n++] = (uint8_t)(bits >> 16);
-        if (pad < 2)
-            out[n++] = (uint8_t)(bits >> 8);
-        if (pad < 1)
-            out[n++] = (uint8_t)bits;
-        bool last = i + 4 == size;
-        if (last || n + 3 > sizeof out) {
-            cuzk_status status = feed(inner, out, n, last);
-            if (status != CUZK_OK) {
-                r->status = status;
-                return 0;
-            }
-            n = 0;
-        }
-    }
-    return 1;
+    return feed(context, data, size, last);
 }
 
 static int run_inner(struct reader *r, struct reader *inner, const unsigned char *text, size_t size)
@@ -916,7 +869,10 @@ static int run_inner(struct reader *r, struct reader *inner, const unsigned char
         return 0;
     }
     open_parser(inner);
-    return feed_base64(r, inner, text, size);
+    size_t bad;
+    if (!cuzk_base64_decode(&r->status, &bad, text, size, feed_piece, inner))
+        return FAIL(r, CUZK_E_FORMAT, "not base64 at its character %zu; " DAMAGED, bad);
+    return r->status == CUZK_OK;
 }
 
 static int read_phase1(struct reader *r, const unsigned char *text, size_t size)

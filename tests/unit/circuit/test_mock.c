@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "circuit/porep_circuit.h"
 #include "circuit/porep_mock.h"
 #include "circuit/porep_statement.h"
 #include "format/c1.h"
@@ -136,6 +137,75 @@ static void test_deterministic(void **state)
     cuzk_porep_sector_destroy(c);
 }
 
+/* The circuit itself accepts them: row by row for 2 KiB, and by the checks that making a witness
+ * does for the miniature, which has the gadgets of 32 GiB. */
+static void test_circuits(void **state)
+{
+    (void)state;
+    const char *const names[] = {"porep-2KiB", "porep-8MiB", "porep-mini32"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct cuzk_error err;
+        const struct cuzk_porep_params *params = cuzk_porep_by_circuit(names[i]);
+        struct cuzk_porep_sector *sector;
+        struct cuzk_porep_owner owner;
+        struct cuzk_circuit *circuit;
+        struct cuzk_witness *witness;
+        assert_ok(cuzk_porep_mock(&sector, &owner, params, 3, NULL, &err), err);
+        assert_ok(cuzk_porep_circuit(&circuit, params, NULL, &err), err);
+        struct cuzk_porep_vanilla vanilla;
+        cuzk_porep_partition(&vanilla, sector, 0);
+        assert_ok(cuzk_porep_witness(&witness, circuit, &vanilla, NULL, &err), err);
+        struct cuzk_porep_statement statement;
+        cuzk_porep_statement_of(&statement, sector);
+        struct bls12_381_fr inputs[3 + CUZK_POREP_CHALLENGE_INPUTS * CUZK_POREP_MAX_CHALLENGES];
+        assert_ok(cuzk_porep_public_inputs(inputs, &statement, 0, &err), err);
+        assert_int_equal(witness->input_count, 1 + cuzk_porep_inputs(params));
+        for (uint32_t k = 0; k < cuzk_porep_inputs(params); k++)
+            assert_true(bls12_381_fr_eq(&inputs[k], &witness->inputs[1 + k]));
+        uint32_t row;
+        if (i == 0)
+            assert_ok(cuzk_circuit_check(circuit, witness, &row, NULL, &err), err);
+        cuzk_witness_destroy(witness);
+        cuzk_circuit_destroy(circuit);
+        cuzk_porep_sector_destroy(sector);
+    }
+}
+
+/* What belongs to another sector is named. */
+static void test_owner(void **state)
+{
+    (void)state;
+    struct cuzk_error err;
+    const struct cuzk_porep_params *params = cuzk_porep_by_circuit("porep-2KiB");
+    struct cuzk_porep_sector *sector;
+    struct cuzk_porep_owner owner;
+    uint8_t prover_id[32], other_id[32];
+    assert_ok(cuzk_porep_mock(&sector, &owner, params, 9, NULL, &err), err);
+    cuzk_porep_prover_id(prover_id, owner.miner);
+    cuzk_porep_prover_id(other_id, owner.miner + 1);
+    assert_ok(cuzk_porep_check_owner(sector, prover_id, owner.sector_number, &err), err);
+    assert_int_equal(cuzk_porep_check_owner(sector, other_id, owner.sector_number, &err),
+                     CUZK_E_MISMATCH);
+    assert_int_equal(strncmp(err.message, "replica_id: ", 12), 0);
+    sector->wrapped = true;
+    sector->sector_number = owner.sector_number + 1;
+    assert_int_equal(cuzk_porep_check_owner(sector, prover_id, owner.sector_number, &err),
+                     CUZK_E_MISMATCH);
+    assert_int_equal(strncmp(err.message, "SectorNum: ", 11), 0);
+    sector->wrapped = false;
+
+    assert_ok(cuzk_porep_check(sector, &err), err);
+    sector->challenges[1].exp[7].node ^= 1;
+    assert_int_equal(cuzk_porep_check(sector, &err), CUZK_E_INPUT);
+    assert_non_null(strstr(err.message, "vanilla_proofs.StackedDrg2KiBV1[0][1]."
+                                        "replica_column_proofs.exp_parents[7].column.index: "));
+    sector->challenges[1].exp[7].node ^= 1;
+    bls12_381_fr_add(&sector->comm_r, &sector->comm_r, &bls12_381_fr_one);
+    assert_int_equal(cuzk_porep_check(sector, &err), CUZK_E_INPUT);
+    assert_int_equal(strncmp(err.message, "comm_r: ", 8), 0);
+    cuzk_porep_sector_destroy(sector);
+}
+
 static void test_memory_out(void **state)
 {
     (void)state;
@@ -161,10 +231,9 @@ static void test_memory_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verifier),
-        cmocka_unit_test(test_all_sizes),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_memory_out),
+        cmocka_unit_test(test_verifier),      cmocka_unit_test(test_all_sizes),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_circuits),
+        cmocka_unit_test(test_owner),         cmocka_unit_test(test_memory_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
