@@ -411,7 +411,10 @@ CUZK_MAYBE uint64_t GN(_msm_carve)(struct MSM *m, uint8_t *memory, size_t values
         m->c = GN(_msm_window)(values);
         m->windows = GN(_digit_count)(m->c);
         m->buckets_each = (size_t)1 << (m->c - 1);
-        m->chunk = values < MSM_CHUNK ? values : MSM_CHUNK;
+        size_t chunk = MSM_CHUNK;
+        for (unsigned i = 8; i < workers && chunk < MSM_CHUNK_MOST; i *= 2)
+            chunk *= 2;
+        m->chunk = values < chunk ? values : chunk;
         while (capacity < 3 * m->buckets_each && capacity < 3 * MSM_SEGMENTS)
             capacity *= 2;
         GN(_bias)(&m->bias, m->c);
@@ -490,6 +493,7 @@ CUZK_MAYBE cuzk_status GN(_msm)(struct G *out, const struct SOURCE *source,
 #undef MSM
 #undef SOURCE
 #undef MSM_CHUNK
+#undef MSM_CHUNK_MOST
 #undef MSM_SPAN
 #undef MSM_LOAD
 #undef MSM_BUCKET_BYTES
