@@ -22,9 +22,11 @@
 #define MSM GN(_msm_state)
 #define SOURCE GN(_source)
 
-/* Points of a chunk; positions of a task over the bitmap; points of a task that loads or recodes.
- */
-#define MSM_CHUNK ((size_t)1 << 18)
+/* Points of a chunk for up to eight workers (6 MB of G1: gathered from a near cache; more workers
+ * get larger ones, so that each has blocks to sum); positions of a task over the bitmap; points of
+ * a task that loads or recodes. */
+#define MSM_CHUNK ((size_t)1 << 16)
+#define MSM_CHUNK_MOST ((size_t)1 << 20)
 #define MSM_SPAN ((size_t)1 << 13)
 #define MSM_LOAD ((size_t)1 << 10)
 /* Memory that buckets may take, and the segments a window's buckets are weighted in. */
