@@ -49,5 +49,12 @@ cuzk_status cuzk_cpu_setup_g1(struct cuzk_device_setup *setup, struct bls12_381_
 cuzk_status cuzk_cpu_setup_g2(struct cuzk_device_setup *setup, struct bls12_381_g2_affine *out,
                               size_t first, size_t count, struct cuzk_error *err);
 void cuzk_cpu_setup_end(struct cuzk_device_setup *setup);
+/* Scalars [first, first + count) of a section, for devices that multiply the generators themselves:
+ * the setup's own (*made NULL), or made now, which the second function wipes and frees. */
+cuzk_status cuzk_cpu_setup_scalars(const struct cuzk_device_setup *setup,
+                                   const struct bls12_381_fr **out, void **made,
+                                   enum cuzk_section section, size_t first, size_t count,
+                                   struct cuzk_error *err);
+void cuzk_cpu_setup_scalars_free(const struct cuzk_device_setup *setup, void *made, size_t count);
 
 #endif

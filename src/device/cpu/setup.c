@@ -251,32 +251,47 @@ static void scalars_chunk(void *context, size_t index, unsigned worker)
     }
 }
 
+cuzk_status cuzk_cpu_setup_scalars(const struct cuzk_device_setup *base, const fr **out,
+                                   void **made, enum cuzk_section section, size_t first,
+                                   size_t count, struct cuzk_error *err)
+{
+    const struct cpu_setup *setup = (const struct cpu_setup *)base;
+    struct cuzk_run run = cpu_run(base->device);
+    *made = NULL;
+    if (section != CUZK_H && section != CUZK_L) {
+        *out = (section == CUZK_QUERY_A ? setup->a : setup->b) + first;
+        return CUZK_OK;
+    }
+    cuzk_status status =
+        cuzk_budget_alloc(run.budget, made, CUZK_PURPOSE_SETUP, sizeof(fr) * (uint64_t)count, err);
+    if (status != CUZK_OK)
+        return status;
+    struct scalars s = {setup, section, first, count, *made};
+    cuzk_threads_for(run.threads, (count + COMBINE_CHUNK - 1) / COMBINE_CHUNK, scalars_chunk, &s);
+    *out = *made;
+    return CUZK_OK;
+}
+
+void cuzk_cpu_setup_scalars_free(const struct cuzk_device_setup *base, void *made, size_t count)
+{
+    uint64_t bytes = sizeof(fr) * (uint64_t)count;
+    if (made != NULL)
+        cuzk_wipe(made, bytes);
+    cuzk_budget_free(base->device->config.host, made, CUZK_PURPOSE_SETUP, bytes);
+}
+
 cuzk_status cuzk_cpu_setup_g1(struct cuzk_device_setup *base, struct bls12_381_g1_affine *out,
                               enum cuzk_section section, size_t first, size_t count,
                               struct cuzk_error *err)
 {
-    const struct cpu_setup *setup = (const struct cpu_setup *)base;
-    const struct cuzk_device *device = base->device;
-    struct cuzk_run run = cpu_run(device);
-    uint64_t bytes = sizeof(fr) * (uint64_t)count;
-    void *made = NULL;
+    struct cuzk_run run = cpu_run(base->device);
+    void *made;
     const fr *scalars;
-    cuzk_status status = CUZK_OK;
-    if (section == CUZK_H || section == CUZK_L) {
-        status = cuzk_budget_alloc(run.budget, &made, CUZK_PURPOSE_SETUP, bytes, err);
-        if (status != CUZK_OK)
-            return status;
-        struct scalars s = {setup, section, first, count, made};
-        cuzk_threads_for(run.threads, (count + COMBINE_CHUNK - 1) / COMBINE_CHUNK, scalars_chunk,
-                         &s);
-        scalars = made;
-    } else {
-        scalars = (section == CUZK_QUERY_A ? setup->a : setup->b) + first;
-    }
-    status = device->config.curve->g1_fixed_base(out, &g1_generator, scalars, count, &run, err);
-    if (made != NULL)
-        cuzk_wipe(made, bytes);
-    cuzk_budget_free(run.budget, made, CUZK_PURPOSE_SETUP, bytes);
+    cuzk_status status = cuzk_cpu_setup_scalars(base, &scalars, &made, section, first, count, err);
+    if (status == CUZK_OK)
+        status = base->device->config.curve->g1_fixed_base(out, &g1_generator, scalars, count, &run,
+                                                           err);
+    cuzk_cpu_setup_scalars_free(base, made, count);
     return status;
 }
 
