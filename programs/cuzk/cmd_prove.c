@@ -111,6 +111,14 @@ static void session_end(struct session *s)
     cuzk_context_free(s->context);
 }
 
+/* A card keeps the key for all partitions; the processor decodes it as it goes, which takes least
+ * memory. */
+static enum cuzk_key_mode key_mode(const struct cuzk_context *context)
+{
+    const struct cuzk_device_info *device = cuzk_device_describe(cuzk_context_device(context));
+    return strncmp(device->name, "cuda", 4) == 0 ? CUZK_KEY_DECODED : CUZK_KEY_STREAMED;
+}
+
 /* Reads the input, makes the circuit and opens the key. */
 static cuzk_status session_start(struct session *s, const struct job *job,
                                  const struct cuzk_options *options, struct cuzk_error *err)
@@ -137,7 +145,7 @@ static cuzk_status session_start(struct session *s, const struct job *job,
     if (status == CUZK_OK && job->c1 == NULL && s->witness == NULL)
         status = cuzk_fail(err, CUZK_E_FORMAT, "%s: holds no witness to prove", job->r1cs);
     if (status == CUZK_OK)
-        status = cuzk_key_open(&s->key, s->relation, key, CUZK_KEY_STREAMED, err);
+        status = cuzk_key_open(&s->key, s->relation, key, key_mode(s->context), err);
     if (status != CUZK_OK)
         return status;
     s->partitions = params != NULL ? params->partitions : 1;

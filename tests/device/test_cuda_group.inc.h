@@ -186,7 +186,7 @@ static void NAME(test_group_, GROUP, )(bool quick)
         return;
     for (int scalars = 0; scalars < 8; scalars += 5)
         NAME(test_msm_, GROUP, )
-        ((size_t)1 << 20, scalars ? NAME(POINTS_EDGE_, GROUP, ) : 0, scalars, false);
+    ((size_t)1 << 20, scalars ? NAME(POINTS_EDGE_, GROUP, ) : 0, scalars, false);
     NAME(test_bit_sum_, GROUP, )(((size_t)1 << 20) + 77, NAME(POINTS_EDGE_, GROUP, ), 2);
 }
 

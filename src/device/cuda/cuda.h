@@ -22,6 +22,7 @@ extern "C" {
 #include "base/budget.h"
 #include "curve/bls12_381/points.h"
 #include "cuzk/errors.h"
+#include "device/cuda/circuit_layout.h"
 
 struct cuzk_cuda;
 
@@ -107,6 +108,14 @@ cuzk_status cuzk_cuda_fixed_base_g1(struct cuzk_cuda *device, void *points,
 cuzk_status cuzk_cuda_fixed_base_g2(struct cuzk_cuda *device, void *points,
                                     const struct bls12_381_g2_affine *base, const void *scalars,
                                     size_t n, struct cuzk_error *err);
+
+/* out = M·w for matrix M (0, 1, 2: A, B, C), one element a row of the circuit. With log2_size >= 0
+ * row i goes to place i with its log2_size bits reversed, the other places of the 2^log2_size are
+ * 0, and A has Groth16's rows of inputs behind the circuit's; with -1 rows lie in order. */
+cuzk_status cuzk_cuda_multiply(struct cuzk_cuda *device, void *out,
+                               const struct cuzk_layout *circuit,
+                               const struct cuzk_layout_witness *witness, int matrix, int log2_size,
+                               struct cuzk_error *err);
 
 #ifdef __cplusplus
 }

@@ -117,16 +117,8 @@ cuzk_status launch_levels(struct cuzk_cuda *device, const ntt_pass &a, unsigned 
     switch (levels) {
     case 3:
         return launch_first<FORWARD, 3, false>(device, a, lg, err);
-    case 4:
-        return launch_first<FORWARD, 4, false>(device, a, lg, err);
-    case 5:
-        return launch_first<FORWARD, 5, false>(device, a, lg, err);
     case 6:
         return launch_first<FORWARD, 6, true>(device, a, lg, err);
-    case 7:
-        return launch_first<FORWARD, 7, false>(device, a, lg, err);
-    case 8:
-        return launch_first<FORWARD, 8, false>(device, a, lg, err);
     case 9:
         return launch_first<FORWARD, 9, true>(device, a, lg, err);
     default:
@@ -134,8 +126,7 @@ cuzk_status launch_levels(struct cuzk_cuda *device, const ntt_pass &a, unsigned 
     }
 }
 
-// The inverse's scale: 1/n, then -1/n W[K]^-1 for the blocks K of the last level before the first
-// `levels` are done, `coset` or not.
+// The inverse's scale: 1/n, then -1/n W[K]^-1 for the blocks K of level `levels` - 1.
 cuzk_status make_scale(struct cuzk_cuda *device, uint4 *scale, unsigned lg, int levels, bool coset,
                        struct cuzk_error *err)
 {
@@ -168,21 +159,27 @@ cuzk_status transform(struct cuzk_cuda *device, void *data, unsigned lg, bool fo
     if (lg == 0)
         return CUZK_OK;
     CUZK_TRY(make_table(device, lg < 3 ? 3 : lg, err));
-    // levels one by one, then a first pass of 3 to 9 (or none), then passes of 9
-    int single = 0, first = 0, rest = 0;
-    if (lg < 12) {
-        single = (int)lg;
-    } else {
-        first = (int)lg % 9;
-        rest = (int)lg / 9;
-        if (first == 0) {
-            first = 9;
-            rest--;
-        } else if (first < 3) {
-            single = first;
-            first = 0;
-        }
-    }
+    // Small sizes go level by level; others by a first pass of 3, 6 or 9 levels where that leaves
+    // a multiple of 9, one or two single levels, and passes of 9.
+    struct {
+        int levels, done;
+    } steps[32];
+    int count = 0, done = 0;
+    auto append = [&](int levels) {
+        steps[count].levels = levels;
+        steps[count++].done = done;
+        done += levels;
+    };
+    const int small = (int)lg < 12 ? (int)lg : 0;
+    int single = small ? small : (int)lg % 3, first = small ? 0 : ((int)lg - single) % 9;
+    if (!small && first == 0 && single == 0)
+        first = 9; // the root's products by 1 are worth code of their own
+    if (first != 0)
+        append(first);
+    while (single-- > 0)
+        append(1);
+    while (done < (int)lg)
+        append(9);
     scratch memory(device, CUZK_PURPOSE_NTT);
     ntt_pass a = {};
     a.data = (uint4 *)data;
@@ -191,34 +188,28 @@ cuzk_status transform(struct cuzk_cuda *device, void *data, unsigned lg, bool fo
     if (!forward) {
         uint4 *scale;
         CUZK_TRY(memory.get(&scale, 4 * 8, err));
-        int levels = single ? 1 : first % 3 ? first % 3 : 3;
-        CUZK_TRY(make_scale(device, scale, lg, levels, coset, err));
+        CUZK_TRY(make_scale(device, scale, lg, steps[0].levels == 1 ? 1 : 3, coset, err));
         a.scale = scale;
     }
-    const int passes = single + (first ? 1 : 0) + rest;
-    for (int i = 0; i < passes; i++) {
-        const int p = forward ? i : passes - 1 - i;
-        const int done = p < single ? p
-                                    : single + (first && p > single ? first : 0) +
-                                          9 * (p - single - (first && p > single ? 1 : 0));
-        a.first_block = coset ? 1u << done : 0;
-        if (p < single) {
-            unsigned blocks = blocks_for((uint64_t)1 << (lg - 1), 128);
-            bool finish = forward ? p == (int)lg - 1 : p == 0;
+    for (int i = 0; i < count; i++) {
+        const int n = forward ? i : count - 1 - i, levels = steps[n].levels;
+        const bool first_step = n == 0, last_step = n == count - 1;
+        a.first_block = coset ? 1u << steps[n].done : 0;
+        a.column_bits = (int)lg - steps[n].done - levels;
+        if (levels == 1) {
+            const unsigned blocks = blocks_for((uint64_t)1 << (lg - 1), 128);
             if (forward)
-                ntt_level<true><<<blocks, 128, 0, device->main>>>(a, (int)lg, p, finish);
+                ntt_level<true>
+                    <<<blocks, 128, 0, device->main>>>(a, (int)lg, steps[n].done, last_step);
             else
-                ntt_level<false><<<blocks, 128, 0, device->main>>>(a, (int)lg, p, finish);
+                ntt_level<false>
+                    <<<blocks, 128, 0, device->main>>>(a, (int)lg, steps[n].done, first_step);
             CUZK_LAUNCHED(ntt_level);
-            continue;
+        } else if (forward) {
+            CUZK_TRY(launch_levels<true>(device, a, lg, levels, first_step, last_step, err));
+        } else {
+            CUZK_TRY(launch_levels<false>(device, a, lg, levels, first_step, last_step, err));
         }
-        const bool is_first = first && p == single;
-        const int levels = is_first ? first : 9;
-        a.column_bits = (int)lg - done - levels;
-        if (forward)
-            CUZK_TRY(launch_levels<true>(device, a, lg, levels, is_first, p == passes - 1, err));
-        else
-            CUZK_TRY(launch_levels<false>(device, a, lg, levels, is_first, p == passes - 1, err));
     }
     CUZK_CUDA(cudaStreamSynchronize(device->main));
     memory.finished = true;

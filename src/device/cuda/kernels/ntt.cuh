@@ -10,7 +10,7 @@
 // which has no highest bit, finds its factors behind the table's end. The table holds Shoup
 // factors, 64 bytes.
 //
-// A pass does up to 9 levels on tiles in shared memory: 2^levels rows at one distance by some
+// A pass does 3, 6 or 9 levels on tiles in shared memory: 2^levels rows at one distance by some
 // adjacent columns, or, in the last pass, contiguous values. A thread holds 8 values for up to
 // three levels at a time. Values stay in [0, 2r) and are made canonical at the end; Montgomery form
 // stays Montgomery.
@@ -134,8 +134,8 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
 {
     constexpr int T = LAST ? 64 : 128, VALUES = 8 * T, R = 1 << LEVELS, C = VALUES / R;
     constexpr int CC = LAST ? 1 : C, PLANE = VALUES / 8 * 9 + 4;
-    constexpr int PART = LEVELS % 3, STAGES = LEVELS / 3;
-    static_assert(LEVELS >= 3 && LEVELS <= 9 && (!LAST || LEVELS == 9), "");
+    constexpr int STAGES = LEVELS / 3;
+    static_assert(LEVELS % 3 == 0 && LEVELS <= 9 && (!LAST || LEVELS == 9), "");
     __shared__ uint4 tile[2 * PLANE]; // low halves, high halves
     const u32 tile_at = shared_address(tile);
     const int tid = threadIdx.x;
@@ -182,28 +182,6 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
     __syncthreads();
 
     fr x[8];
-    auto partial = [&]() { // the levels that are not a multiple of three, on rows R / 8 apart
-        constexpr int D = R / 8;
-        auto at = [&](int j) { return pad((position + j * D) * C + column); };
-#pragma unroll
-        for (int j = 0; j < 8; j++)
-            x[j] = load_fr(tile + at(j), PLANE);
-        if constexpr (PART != 0) {
-            if constexpr (FORWARD)
-                split_levels<PART, ROOT>(x, a.W, k);
-            else
-                join_levels<PART, ROOT, FIRST>(x, a.W, k, a.table_end, a.scale);
-        }
-#pragma unroll
-        for (int j = 0; j < 8; j++) {
-            if (!FORWARD && FIRST)
-                x[j] = canonical(x[j]);
-            store_fr(tile + at(j), x[j], PLANE);
-        }
-        __syncthreads();
-    };
-    if (FORWARD && PART != 0)
-        partial();
 #pragma unroll 1
     for (int i = 0; i < STAGES; i++) {
         const int s = FORWARD ? i : STAGES - 1 - i;
@@ -211,23 +189,22 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
         const int row = ((position >> shift) << (shift + 3)) | (position & ((1 << shift) - 1));
         uint4 *p = tile + pad(row * C + column);
         const int step = shift == 6 ? 72 * CC : shift == 3 ? 9 * CC : CC;
-        const u32 K = (k << (PART + 3 * s)) + (position >> shift);
+        const u32 K = (k << (3 * s)) + (position >> shift);
 #pragma unroll
         for (int j = 0; j < 8; j++)
             x[j] = load_fr(p + j * step, PLANE);
-        constexpr bool ENDS = FIRST && PART == 0; // stage 0 is at the root
         if constexpr (FORWARD) {
-            if (ENDS && ROOT && s == 0)
+            if (ROOT && s == 0)
                 split_levels<3, true>(x, a.W, 0);
             else
                 split_levels<3, false>(x, a.W, K);
         } else {
-            if (ENDS && s == 0)
+            if (FIRST && s == 0)
                 join_levels<3, ROOT, true>(x, a.W, K, a.table_end, a.scale);
             else
                 join_levels<3, false, false>(x, a.W, K, a.table_end, NULL);
         }
-        if (FORWARD ? LAST && s == STAGES - 1 : ENDS && s == 0) {
+        if (FORWARD ? LAST && s == STAGES - 1 : FIRST && s == 0) {
 #pragma unroll
             for (int j = 0; j < 8; j++)
                 x[j] = canonical(x[j]);
@@ -237,8 +214,6 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
             store_fr(p + j * step, x[j], PLANE);
         __syncthreads();
     }
-    if (!FORWARD && PART != 0)
-        partial();
 #pragma unroll
     for (int n = 0; n < 16; n++)
         *global_of(n) = tile[slot_of(n)];
