@@ -5,37 +5,33 @@
 
 typedef struct bls12_381_fr fr;
 
-/* A sum of at most 12 products of 512 bits. */
-struct wide {
+/* A sum of at most 12 products of 512 bits; the carries in a word of their own. */
+struct sum {
     uint64_t l[9];
 };
 
-CUZK_INLINE void wide_add_product(struct wide *w, const fr *a, const fr *b)
+CUZK_INLINE void sum_add(struct sum *s, const struct bls12_381_fr_wide *w)
 {
-    uint64_t p[8];
-    cuzk_u128 x = (cuzk_u128)a->l[0] * b->l[0];
-    p[0] = (uint64_t)x;
-    for (int j = 1; j < 4; j++) {
-        x = (cuzk_u128)a->l[j] * b->l[0] + (uint64_t)(x >> 64);
-        p[j] = (uint64_t)x;
-    }
-    p[4] = (uint64_t)(x >> 64);
-    for (int i = 1; i < 4; i++) {
-        x = (cuzk_u128)a->l[0] * b->l[i] + p[i];
-        p[i] = (uint64_t)x;
-        for (int j = 1; j < 4; j++) {
-            x = (cuzk_u128)a->l[j] * b->l[i] + p[i + j] + (uint64_t)(x >> 64);
-            p[i + j] = (uint64_t)x;
-        }
-        p[i + 4] = (uint64_t)(x >> 64);
-    }
+#ifdef CUZK_ISA_X86_64_ADX
+    /* compilers break the chain of carries up */
+    __asm__("movq %[w0], %%rax\n\taddq %%rax, %[s0]\n\tmovq 8+%[w0], %%rax\n\t"
+            "adcq %%rax, 8+%[s0]\n\tmovq 16+%[w0], %%rax\n\tadcq %%rax, 16+%[s0]\n\t"
+            "movq 24+%[w0], %%rax\n\tadcq %%rax, 24+%[s0]\n\tmovq 32+%[w0], %%rax\n\t"
+            "adcq %%rax, 32+%[s0]\n\tmovq 40+%[w0], %%rax\n\tadcq %%rax, 40+%[s0]\n\t"
+            "movq 48+%[w0], %%rax\n\tadcq %%rax, 48+%[s0]\n\tmovq 56+%[w0], %%rax\n\t"
+            "adcq %%rax, 56+%[s0]\n\tadcq $0, 64+%[s0]"
+            : [s0] "+m"(*s)
+            : [w0] "m"(*w)
+            : "rax", "cc");
+#else
     uint64_t carry = 0;
     for (int i = 0; i < 8; i++) {
-        x = (cuzk_u128)w->l[i] + p[i] + carry;
-        w->l[i] = (uint64_t)x;
+        cuzk_u128 x = (cuzk_u128)s->l[i] + w->l[i] + carry;
+        s->l[i] = (uint64_t)x;
         carry = (uint64_t)(x >> 64);
     }
-    w->l[8] += carry;
+    s->l[8] += carry;
+#endif
 }
 
 /* t -= p·2^shift if t is not less, for five words. */
@@ -54,36 +50,27 @@ CUZK_INLINE void subtract_once(uint64_t t[5], int shift)
         t[i] = (t[i] & keep) | (d[i] & ~keep);
 }
 
-/* r = w / 2^256 mod p. With w < 12·p², the reduced sum is below 12·p²/2^256 + p < 7p: three
- * conditional subtractions, of 4p, 2p and p. */
-CUZK_INLINE void wide_reduce(fr *r, struct wide *w)
+/* r = s / 2^256 mod p. The upper words are below 12·p²/2^256 < 6p; less 4p, 2p and p where these
+ * fit, they are below p, as the reduction of one product wants them. */
+CUZK_INLINE void sum_reduce(fr *r, struct sum *s)
 {
-    uint64_t *t = w->l;
-    uint64_t top = 0; /* carry into t[i + 4] */
-    for (int i = 0; i < 4; i++) {
-        uint64_t m = t[i] * BLS12_381_FR_INV;
-        cuzk_u128 x = (cuzk_u128)m * bls12_381_fr_modulus[0] + t[i];
-        for (int j = 1; j < 4; j++) {
-            x = (cuzk_u128)m * bls12_381_fr_modulus[j] + t[i + j] + (uint64_t)(x >> 64);
-            t[i + j] = (uint64_t)x;
-        }
-        x = (cuzk_u128)t[i + 4] + (uint64_t)(x >> 64) + top;
-        t[i + 4] = (uint64_t)x;
-        top = (uint64_t)(x >> 64);
-    }
-    t[8] += top;
+    struct bls12_381_fr_wide w;
     for (int shift = 2; shift >= 0; shift--)
-        subtract_once(t + 4, shift);
-    for (int i = 0; i < 4; i++)
-        r->l[i] = t[4 + i];
+        subtract_once(s->l + 4, shift);
+    memcpy(&w, s, sizeof w);
+    bls12_381_fr_redc(r, &w);
 }
 
-CUZK_INLINE void dot(fr *r, const fr *a, const fr *b, uint32_t n)
+/* r = the sum of a[i]·b[i·stride]. */
+CUZK_INLINE void dot(fr *r, const fr *a, const fr *b, uint32_t stride, uint32_t n)
 {
-    struct wide w = {{0}};
-    for (uint32_t i = 0; i < n; i++)
-        wide_add_product(&w, &a[i], &b[i]);
-    wide_reduce(r, &w);
+    struct sum s = {{0}};
+    for (uint32_t i = 0; i < n; i++) {
+        struct bls12_381_fr_wide w;
+        bls12_381_fr_mul_wide(&w, &a[i], &b[i * stride]);
+        sum_add(&s, &w);
+    }
+    sum_reduce(r, &s);
 }
 
 /* x = x^5 + key; with the values that the circuit allocates. */
@@ -105,21 +92,12 @@ CUZK_INLINE void box(fr *x, const fr *key, fr **out, bool input)
         *(*out)++ = *x;
 }
 
-/* s = s·matrix; rows serve as columns where it is symmetric. */
-static void multiply_mds(fr *s, const fr (*matrix)[CUZK_POSEIDON_MAX_WIDTH], uint32_t width,
-                         bool symmetric)
+/* s = s·matrix. */
+static void multiply_mds(fr *s, const fr (*matrix)[CUZK_POSEIDON_MAX_WIDTH], uint32_t width)
 {
     fr t[CUZK_POSEIDON_MAX_WIDTH];
-    for (uint32_t j = 0; j < width; j++) {
-        if (symmetric) {
-            dot(&t[j], s, matrix[j], width);
-        } else {
-            struct wide w = {{0}};
-            for (uint32_t i = 0; i < width; i++)
-                wide_add_product(&w, &s[i], &matrix[i][j]);
-            wide_reduce(&t[j], &w);
-        }
-    }
+    for (uint32_t j = 0; j < width; j++)
+        dot(&t[j], s, &matrix[0][j], CUZK_POSEIDON_MAX_WIDTH, width);
     memcpy(s, t, width * sizeof *t);
 }
 
@@ -133,19 +111,16 @@ static void permute(fr *s, const struct cuzk_poseidon *p, fr *out)
         box(&s[i], &key[width + i], &out, false);
     }
     key += 2 * width;
-    multiply_mds(s, p->mds, width, true);
+    multiply_mds(s, p->mds, width);
     for (int round = 1; round < CUZK_POSEIDON_FULL / 2; round++, key += width) {
         for (uint32_t i = 0; i < width; i++)
             box(&s[i], &key[i], &out, true);
-        if (round == CUZK_POSEIDON_FULL / 2 - 1)
-            multiply_mds(s, p->pre_sparse, width, false);
-        else
-            multiply_mds(s, p->mds, width, true);
+        multiply_mds(s, round == CUZK_POSEIDON_FULL / 2 - 1 ? p->pre_sparse : p->mds, width);
     }
     for (uint32_t k = 0; k < p->partial; k++) {
         fr first;
         box(&s[0], key++, &out, true);
-        dot(&first, s, p->column[k], width);
+        dot(&first, s, p->column[k], 1, width);
         for (uint32_t j = 1; j < width; j++) {
             fr x;
             bls12_381_fr_mul(&x, &s[0], &p->row[k][j]);
@@ -157,9 +132,9 @@ static void permute(fr *s, const struct cuzk_poseidon *p, fr *out)
         for (uint32_t i = 0; i < width; i++)
             box(&s[i], round < CUZK_POSEIDON_FULL / 2 ? &key[i] : NULL, &out, true);
         if (round < CUZK_POSEIDON_FULL / 2)
-            multiply_mds(s, p->mds, width, true);
+            multiply_mds(s, p->mds, width);
     }
-    dot(&s[1], s, p->mds[1], width); /* only the second element is put out */
+    dot(&s[1], s, p->mds[1], 1, width); /* only the second element is put out */
     if (out != NULL)
         *out = s[1];
 }
