@@ -494,8 +494,8 @@ void watch_pace(struct watch *w, int moved)
         int64_t configured = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
         if (w->budget_cpu != 0 && since > 0) {
             double share = (double)(used - w->budget_cpu) / (double)since;
-            if (share > 0.008)
-                w->least_interval = (int64_t)((double)w->least_interval * share / 0.007);
+            if (share > 0.006)
+                w->least_interval = (int64_t)((double)w->least_interval * share / 0.005);
             else if (w->least_interval > configured)
                 w->least_interval -= w->least_interval / 8;
             if (w->least_interval < configured)
