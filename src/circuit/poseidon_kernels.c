@@ -14,14 +14,16 @@ CUZK_INLINE void sum_add(struct sum *s, const struct bls12_381_fr_wide *w)
 {
 #ifdef CUZK_ISA_X86_64_ADX
     /* compilers break the chain of carries up */
-    __asm__("movq %[w0], %%rax\n\taddq %%rax, %[s0]\n\tmovq 8+%[w0], %%rax\n\t"
-            "adcq %%rax, 8+%[s0]\n\tmovq 16+%[w0], %%rax\n\tadcq %%rax, 16+%[s0]\n\t"
-            "movq 24+%[w0], %%rax\n\tadcq %%rax, 24+%[s0]\n\tmovq 32+%[w0], %%rax\n\t"
-            "adcq %%rax, 32+%[s0]\n\tmovq 40+%[w0], %%rax\n\tadcq %%rax, 40+%[s0]\n\t"
-            "movq 48+%[w0], %%rax\n\tadcq %%rax, 48+%[s0]\n\tmovq 56+%[w0], %%rax\n\t"
-            "adcq %%rax, 56+%[s0]\n\tadcq $0, 64+%[s0]"
-            : [s0] "+m"(*s)
-            : [w0] "m"(*w)
+    __asm__("movq (%[w]), %%rax\n\taddq %%rax, (%[s])\n\t"
+            "movq 8(%[w]), %%rax\n\tadcq %%rax, 8(%[s])\n\t"
+            "movq 16(%[w]), %%rax\n\tadcq %%rax, 16(%[s])\n\t"
+            "movq 24(%[w]), %%rax\n\tadcq %%rax, 24(%[s])\n\t"
+            "movq 32(%[w]), %%rax\n\tadcq %%rax, 32(%[s])\n\t"
+            "movq 40(%[w]), %%rax\n\tadcq %%rax, 40(%[s])\n\t"
+            "movq 48(%[w]), %%rax\n\tadcq %%rax, 48(%[s])\n\t"
+            "movq 56(%[w]), %%rax\n\tadcq %%rax, 56(%[s])\n\tadcq $0, 64(%[s])"
+            : "+m"(*s)
+            : [s] "r"(s), [w] "r"(w), "m"(*w)
             : "rax", "cc");
 #else
     uint64_t carry = 0;
