@@ -191,7 +191,7 @@ cuzk_status cuzk_builder_row(struct cuzk_builder *b, const struct cuzk_term *ter
         if (!grow((void **)&r->start, &r->row_room, r->rows + 1, 1, sizeof *r->start) ||
             !grow((void **)&r->terms, &r->room, r->count, counts[m], sizeof *r->terms))
             return stick(b, CUZK_E_MEMORY, "no memory for rows", err);
-        struct cuzk_term *to = r->terms + r->count;
+        struct cuzk_term *to = counts[m] != 0 ? r->terms + r->count : NULL;
         if (counts[m] != 0)
             memcpy(to, terms[m], counts[m] * sizeof *to);
         sort_terms(to, counts[m]);
