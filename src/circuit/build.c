@@ -338,6 +338,16 @@ cuzk_status cuzk_builder_input(struct cuzk_builder *b, uint32_t *number, struct 
     return CUZK_OK;
 }
 
+cuzk_status cuzk_builder_inputs(struct cuzk_builder *b, uint32_t count, struct cuzk_error *err)
+{
+    if (b->status != CUZK_OK)
+        return stick(b, CUZK_OK, "", err);
+    if (count > UINT32_MAX / 2 - b->circuit->inputs)
+        return stick(b, CUZK_E_UNSUPPORTED, "more than 2^31 inputs", err);
+    b->circuit->inputs += count;
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_builder_aux(struct cuzk_builder *b, uint32_t count, struct cuzk_error *err)
 {
     if (b->status != CUZK_OK)

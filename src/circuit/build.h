@@ -48,6 +48,8 @@ cuzk_status cuzk_builder_instance(struct cuzk_builder *b, uint32_t *first_aux, u
                                   const uint32_t *ports, struct cuzk_error *err);
 /* Appends an input and gives its number. */
 cuzk_status cuzk_builder_input(struct cuzk_builder *b, uint32_t *number, struct cuzk_error *err);
+/* Many at once, whatever a file says: costs nothing by their number. */
+cuzk_status cuzk_builder_inputs(struct cuzk_builder *b, uint32_t count, struct cuzk_error *err);
 /* Appends auxiliaries that are not boolean and belong to no instance (a file's; its templates have
  * ports only). */
 cuzk_status cuzk_builder_aux(struct cuzk_builder *b, uint32_t count, struct cuzk_error *err);

@@ -337,10 +337,8 @@ cuzk_status cuzk_dump_read(struct cuzk_circuit **circuit, struct cuzk_witness **
         if (status == CUZK_OK)
             status = cuzk_builder_coefficient(b, &numbers[i], &x, err);
     }
-    for (uint32_t i = 1; i < h.inputs && status == CUZK_OK; i++) {
-        uint32_t number;
-        status = cuzk_builder_input(b, &number, err);
-    }
+    if (status == CUZK_OK)
+        status = cuzk_builder_inputs(b, h.inputs - 1, err);
     if (status == CUZK_OK)
         status = cuzk_builder_aux(b, h.aux, err);
     for (int i = 0; i < 8 && status == CUZK_OK; i++) {
