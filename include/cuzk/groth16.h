@@ -110,6 +110,10 @@ CUZK_API cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *
                                    struct cuzk_error *err);
 CUZK_API void cuzk_key_close(struct cuzk_key *key);
 
+/* Bytes that a proof with this key takes at its peak beside key, circuit and witness: of the host,
+ * and of the device (0 where that is the processor). A bound: the proof stays below it. */
+CUZK_API void cuzk_key_proof_memory(const struct cuzk_key *key, uint64_t *host, uint64_t *device);
+
 /* Randomness of a proof given by the caller. For tests: a known r or s, or the same pair for two
  * witnesses, gives the witness away. */
 struct cuzk_insecure_rs {

@@ -240,3 +240,11 @@ void cuzk_key_close(struct cuzk_key *key)
     cuzk_relation_free(key->relation);
     cuzk_free(key);
 }
+
+void cuzk_key_proof_memory(const struct cuzk_key *key, uint64_t *host, uint64_t *device)
+{
+    uint64_t bytes[2];
+    key->loaded->device->ops->prove_needs(key->relation->loaded, key->loaded, bytes);
+    *host = bytes[0];
+    *device = bytes[1];
+}

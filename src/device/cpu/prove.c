@@ -71,12 +71,19 @@ static cuzk_status section_g2(const struct cuzk_device *device, const struct cuz
     return status;
 }
 
+/* Either the three vectors and the transforms' tables, or one vector and what the multi-
+ * exponentiation over it takes: 16 windows of indices, 2^15 buckets each and a chunk of points at
+ * the most, and some kilobytes a point below that. */
 void cuzk_cpu_prove_needs(const struct cuzk_device_circuit *circuit,
                           const struct cuzk_device_key *key, uint64_t bytes[2])
 {
     (void)key;
     uint64_t n = (uint64_t)1 << circuit->qap->log2_domain;
-    bytes[0] = 3 * n * sizeof(struct bls12_381_fr) + n / 2 * sizeof(struct bls12_381_fr);
+    uint64_t vector = n * sizeof(struct bls12_381_fr), tables = (uint64_t)1 << 20;
+    uint64_t msm = ((uint64_t)4 << 20) + 2048 * n, most = (uint64_t)192 << 20;
+    msm += (uint64_t)cuzk_threads_count(circuit->device->config.threads) << 20;
+    uint64_t first = 3 * vector + tables, second = vector + (msm < most ? msm : most);
+    bytes[0] = first > second ? first : second;
     bytes[1] = 0;
 }
 

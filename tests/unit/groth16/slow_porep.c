@@ -117,6 +117,9 @@ static void test_prove(void **state)
                       (unsigned long long)kernel);
         for (size_t s = 0; s < report.stage_count; s++)
             print_message("  %-10s %8.3f s\n", report.stages[s].name, report.stages[s].seconds);
+        uint64_t bound, device;
+        cuzk_key_proof_memory(key, &bound, &device);
+        assert_true(ours <= bound + ((uint64_t)16 << 20)); /* circuit and witness */
         assert_true(sampler.highest <= MOST_ANONYMOUS);
         uint64_t slack = ours * 3 / 100 + ((uint64_t)64 << 20);
         assert_true(kernel <= ours + slack && ours <= kernel + slack);

@@ -3,6 +3,8 @@
  */
 #include "unit/groth16/groth.h"
 
+#include <pthread.h>
+
 static const char *const toys[] = {"toy5", "toy3000"};
 static const char *const paths[] = {"portable", "x86_64-adx"};
 
@@ -109,6 +111,93 @@ static void test_overlap(void **state)
         assert_null(pending[i]);
         assert_memory_equal(proof, t.proof, sizeof proof);
     }
+}
+
+/* The bound on a proof's memory holds. */
+static void test_memory_bound(void **state)
+{
+    (void)state;
+    struct cuzk_error err;
+    for (unsigned threads = 1; threads <= 4; threads += 3)
+        for (size_t i = 0; i < sizeof toys / sizeof toys[0]; i++) {
+            struct toy t = toy_load(toys[i]);
+            struct cuzk_context *context = make_context(threads, NULL);
+            struct cuzk_relation *relation;
+            struct cuzk_witness *witness;
+            struct cuzk_key *key;
+            struct cuzk_account before, after;
+            uint8_t proof[CUZK_PROOF_BYTES];
+            uint64_t host, device;
+            assert_ok(cuzk_relation_open(&relation, &witness, context, t.circuit, &err), err);
+            assert_ok(cuzk_key_open(&key, relation, t.params, CUZK_KEY_STREAMED, &err), err);
+            cuzk_key_proof_memory(key, &host, &device);
+            cuzk_budget_read(context->host, &before);
+            assert_ok(cuzk_prove(key, &witness, NULL, proof, NULL, &err), err);
+            cuzk_budget_read(context->host, &after);
+            assert_true(after.peak - before.used <= host);
+            print_message("%s, %u threads: %llu of at most %llu bytes\n", toys[i], threads,
+                          (unsigned long long)(after.peak - before.used), (unsigned long long)host);
+            assert_int_equal(device, 0);
+            cuzk_key_close(key);
+            cuzk_relation_free(relation);
+            cuzk_context_free(context);
+        }
+}
+
+/* Proofs side by side with one key: they share the pool and nothing else. */
+struct beside {
+    struct cuzk_key *key;
+    struct cuzk_witness *witness;
+    const struct toy *toy;
+    cuzk_status status;
+    uint8_t proof[CUZK_PROOF_BYTES];
+};
+
+static void *prove_beside(void *arg)
+{
+    struct beside *b = arg;
+    b->status = cuzk_prove(b->key, &b->witness, &b->toy->rs, b->proof, NULL, NULL);
+    return NULL;
+}
+
+static void test_side_by_side(void **state)
+{
+    (void)state;
+    enum { MANY = 4 };
+    struct cuzk_error err;
+    struct toy t = toy_load("toy5");
+    struct cuzk_context *context = make_context(3, NULL);
+    struct cuzk_relation *relation;
+    struct cuzk_key *key;
+    struct beside beside[MANY];
+    pthread_t threads[MANY];
+    memset(beside, 0, sizeof beside);
+    assert_ok(cuzk_relation_open(&relation, &beside[0].witness, context, t.circuit, &err), err);
+    assert_ok(cuzk_key_open(&key, relation, t.params, CUZK_KEY_STREAMED, &err), err);
+    for (int i = 0; i < MANY; i++) {
+        if (i > 0) {
+            const struct cuzk_witness *first = beside[0].witness;
+            assert_ok(
+                cuzk_witness_create(&beside[i].witness, relation->circuit, context->host, &err),
+                err);
+            memcpy(beside[i].witness->inputs, first->inputs,
+                   first->input_count * sizeof *first->inputs);
+            memcpy(beside[i].witness->values, first->values,
+                   first->dense_count * sizeof *first->values);
+        }
+        beside[i].key = key;
+        beside[i].toy = &t;
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, prove_beside, &beside[i]), 0);
+    for (int i = 0; i < MANY; i++) {
+        (void)pthread_join(threads[i], NULL);
+        assert_int_equal(beside[i].status, CUZK_OK);
+        assert_memory_equal(beside[i].proof, t.proof, sizeof t.proof);
+    }
+    cuzk_key_close(key);
+    cuzk_relation_free(relation);
+    cuzk_context_free(context);
 }
 
 /* Random waste, random r and s: accepted, never twice the same. */
@@ -262,9 +351,10 @@ static void test_verify_sectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_setup_bytes), cmocka_unit_test(test_proof_bytes),
-        cmocka_unit_test(test_overlap),     cmocka_unit_test(test_own_keys),
-        cmocka_unit_test(test_verify),      cmocka_unit_test(test_verify_sectors),
+        cmocka_unit_test(test_setup_bytes),  cmocka_unit_test(test_proof_bytes),
+        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_own_keys),
+        cmocka_unit_test(test_memory_bound), cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_verify),       cmocka_unit_test(test_verify_sectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
