@@ -227,8 +227,8 @@ cuzk_status cuzk_builder_end(struct cuzk_builder *b, uint32_t *number, const cha
               sizeof *c->templates))
         return stick(b, CUZK_E_MEMORY, "no memory for templates", err);
     struct cuzk_template *t = &c->templates[c->template_count];
-    *t =
-        (struct cuzk_template){.name = name, .rows = b->matrix[0].rows, .ports = ports, .own = own};
+    *t = (struct cuzk_template){.rows = b->matrix[0].rows, .ports = ports, .own = own};
+    memcpy(t->name, name, strnlen(name, sizeof t->name - 1));
     uint32_t words = (own + 63) / 64;
     t->boolean = cuzk_calloc(words, sizeof *t->boolean);
     t->rank = cuzk_calloc(words, sizeof *t->rank);

@@ -24,8 +24,8 @@ cuzk_status cuzk_builder_coefficient(struct cuzk_builder *b, uint32_t *number,
 
 /* One template at a time: begin, its rows in order, end. A row's terms may come in any order;
  * variables must be distinct and coefficients not zero. Ports are the local variables [0, ports),
- * own ones follow; both numbers are given at the end, when they are known. `name` must outlive the
- * circuit. `boolean` has a bit for each own variable, NULL: none. */
+ * own ones follow; both numbers are given at the end, when they are known. `name` is copied.
+ * `boolean` has a bit for each own variable, NULL: none. */
 cuzk_status cuzk_builder_begin(struct cuzk_builder *b, struct cuzk_error *err);
 cuzk_status cuzk_builder_row(struct cuzk_builder *b, const struct cuzk_term *terms[3],
                              const uint32_t counts[3], struct cuzk_error *err);

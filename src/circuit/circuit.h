@@ -38,7 +38,7 @@ struct cuzk_term {
 struct cuzk_gadget;
 
 struct cuzk_template {
-    const char *name; /* "sha256 block", "poseidon 11" …; static or owned by the circuit */
+    char name[48]; /* "sha256 block", "poseidon 11" … */
     uint32_t rows, ports, own;
     uint32_t own_dense;         /* own variables that are not boolean by construction */
     uint32_t *start[3];         /* rows + 1 offsets into terms[m], for A, B, C */

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "circuit/gadget.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct cuzk_composer {
@@ -76,8 +77,12 @@ static cuzk_status record(struct cuzk_composer *k, uint32_t *number,
             *err = cs->error;
         return cs->status;
     }
-    status = cuzk_builder_end(k->builder, number, gadget->name, cs->ports, cs->allocated,
-                              cs->boolean, err);
+    char name[48];
+    if (gadget->label != NULL)
+        gadget->label(name, sizeof name, parameter);
+    else
+        (void)snprintf(name, sizeof name, "%s", gadget->name);
+    status = cuzk_builder_end(k->builder, number, name, cs->ports, cs->allocated, cs->boolean, err);
     if (status == CUZK_OK)
         status = cuzk_builder_set_gadget(k->builder, *number, gadget, parameter, cs->outputs,
                                          cs->output_count, err);

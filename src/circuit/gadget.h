@@ -13,6 +13,8 @@
 struct cuzk_gadget {
     const char *name;
     void (*run)(struct cuzk_cs *cs, uint64_t parameter);
+    /* The name with the parameter's meaning; NULL: the name says all. */
+    void (*label)(char *out, size_t size, uint64_t parameter);
 };
 
 /* ---- the gadgets; ports, own values (advice) and outputs in this order ---- */

@@ -3,6 +3,7 @@
 #include "circuit/gadget.h"
 #include "circuit/gadgets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef const struct cs_small small[CS_SMALL];
@@ -14,6 +15,14 @@ struct bit gadget_bit(struct cuzk_cs *cs, bool value)
     return (struct bit){v, BIT_IS, value};
 }
 
+/* For gadgets whose parameter is a number of something. */
+#define COUNT_LABEL(function, name)                                                                \
+    static void function(char *out, size_t size, uint64_t n)                                       \
+    {                                                                                              \
+        (void)snprintf(out, size, name " %u", (unsigned)n);                                        \
+    }
+
+COUNT_LABEL(numbers_label, "numbers")
 static void numbers(struct cuzk_cs *cs, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
@@ -21,7 +30,7 @@ static void numbers(struct cuzk_cs *cs, uint64_t n)
         cs_output(cs, cs_alloc_num(cs, &value).variable);
     }
 }
-const struct cuzk_gadget cuzk_gadget_numbers = {"numbers", numbers};
+const struct cuzk_gadget cuzk_gadget_numbers = {"numbers", numbers, numbers_label};
 
 static void public_number(struct cuzk_cs *cs, uint64_t parameter)
 {
@@ -32,7 +41,7 @@ static void public_number(struct cuzk_cs *cs, uint64_t parameter)
     cs_equal(cs, &input, &number);
     cs_output(cs, number.variable);
 }
-const struct cuzk_gadget cuzk_gadget_public_number = {"public number", public_number};
+const struct cuzk_gadget cuzk_gadget_public_number = {"public number", public_number, NULL};
 
 static void equal(struct cuzk_cs *cs, uint64_t parameter)
 {
@@ -40,7 +49,7 @@ static void equal(struct cuzk_cs *cs, uint64_t parameter)
     struct num a = cs_port_num(cs, 0), b = cs_port_num(cs, 1);
     cs_equal(cs, &a, &b);
 }
-const struct cuzk_gadget cuzk_gadget_equal = {"equal", equal};
+const struct cuzk_gadget cuzk_gadget_equal = {"equal", equal, NULL};
 
 static void num_to_bits(struct cuzk_cs *cs, uint64_t parameter)
 {
@@ -65,7 +74,7 @@ static void num_to_bits(struct cuzk_cs *cs, uint64_t parameter)
     cs_enforce(cs, NULL, NULL, &sum);
     cs_lc_free(&sum);
 }
-const struct cuzk_gadget cuzk_gadget_num_to_bits = {"number to bits", num_to_bits};
+const struct cuzk_gadget cuzk_gadget_num_to_bits = {"number to bits", num_to_bits, NULL};
 
 /* The sum of 2^i·bit i, as a combination and as a value. */
 static void pack(struct cuzk_cs *cs, struct cs_lc *sum, fr *value, const struct bit *bits,
@@ -111,6 +120,7 @@ static uint32_t port_bits(struct cuzk_cs *cs, struct bit bits[254], uint64_t n)
     return (uint32_t)n;
 }
 
+COUNT_LABEL(pack_bits_label, "pack bits")
 static void pack_bits(struct cuzk_cs *cs, uint64_t parameter)
 {
     struct bit bits[254];
@@ -122,15 +132,16 @@ static void pack_bits(struct cuzk_cs *cs, uint64_t parameter)
     enforce_sum(cs, &sum, number.variable);
     cs_output(cs, number.variable);
 }
-const struct cuzk_gadget cuzk_gadget_pack_bits = {"pack bits", pack_bits};
+const struct cuzk_gadget cuzk_gadget_pack_bits = {"pack bits", pack_bits, pack_bits_label};
 
+COUNT_LABEL(pack_input_label, "pack into input")
 static void pack_input(struct cuzk_cs *cs, uint64_t parameter)
 {
     struct bit bits[254];
     uint32_t n = port_bits(cs, bits, parameter);
     gadget_pack_input(cs, bits, n, n);
 }
-const struct cuzk_gadget cuzk_gadget_pack_input = {"pack into input", pack_input};
+const struct cuzk_gadget cuzk_gadget_pack_input = {"pack into input", pack_input, pack_input_label};
 
 static void advised_bits(struct cuzk_cs *cs, struct bit bits[64], uint32_t n)
 {
@@ -141,12 +152,13 @@ static void advised_bits(struct cuzk_cs *cs, struct bit bits[64], uint32_t n)
     }
 }
 
+COUNT_LABEL(bits_label, "bits")
 static void bits(struct cuzk_cs *cs, uint64_t n)
 {
     struct bit unused[64];
     advised_bits(cs, unused, n <= 64 ? (uint32_t)n : 64);
 }
-const struct cuzk_gadget cuzk_gadget_bits = {"bits", bits};
+const struct cuzk_gadget cuzk_gadget_bits = {"bits", bits, bits_label};
 
 static void uint64_input(struct cuzk_cs *cs, uint64_t parameter)
 {
@@ -155,7 +167,7 @@ static void uint64_input(struct cuzk_cs *cs, uint64_t parameter)
     advised_bits(cs, word, 64);
     gadget_pack_input(cs, word, 64, 0);
 }
-const struct cuzk_gadget cuzk_gadget_uint64_input = {"uint64 input", uint64_input};
+const struct cuzk_gadget cuzk_gadget_uint64_input = {"uint64 input", uint64_input, NULL};
 
 static void encode(struct cuzk_cs *cs, uint64_t parameter)
 {
@@ -168,7 +180,7 @@ static void encode(struct cuzk_cs *cs, uint64_t parameter)
                      (small){{node.variable, 1}});
     cs_output(cs, node.variable);
 }
-const struct cuzk_gadget cuzk_gadget_encode = {"encode", encode};
+const struct cuzk_gadget cuzk_gadget_encode = {"encode", encode, NULL};
 
 /* ---- insertion ---- */
 
@@ -241,6 +253,7 @@ uint32_t gadget_log2(uint64_t arity)
     return (uint32_t)__builtin_ctzll(arity);
 }
 
+COUNT_LABEL(insert_label, "insert")
 static void insert(struct cuzk_cs *cs, uint64_t arity)
 {
     struct num x[8], out[8], e = cs_port_num(cs, 0);
@@ -258,7 +271,7 @@ static void insert(struct cuzk_cs *cs, uint64_t arity)
     for (uint32_t i = 0; i < n; i++)
         cs_output(cs, out[i].variable);
 }
-const struct cuzk_gadget cuzk_gadget_insert = {"insert", insert};
+const struct cuzk_gadget cuzk_gadget_insert = {"insert", insert, insert_label};
 
 static void insert_level(struct cuzk_cs *cs, uint64_t parameter)
 {
@@ -272,4 +285,4 @@ static void insert_level(struct cuzk_cs *cs, uint64_t parameter)
     cs_output(cs, out[0].variable);
     cs_output(cs, out[1].variable);
 }
-const struct cuzk_gadget cuzk_gadget_insert_level = {"insert level", insert_level};
+const struct cuzk_gadget cuzk_gadget_insert_level = {"insert level", insert_level, NULL};

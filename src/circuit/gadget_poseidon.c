@@ -5,6 +5,7 @@
 #include "circuit/gadgets.h"
 #include "circuit/poseidon.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX = CUZK_POSEIDON_MAX_WIDTH };
@@ -188,7 +189,11 @@ static void poseidon(struct cuzk_cs *cs, uint64_t arity)
         in[i] = cs_port_num(cs, i);
     cs_output(cs, hash(cs, arity, in).variable);
 }
-const struct cuzk_gadget cuzk_gadget_poseidon = {"poseidon", poseidon};
+static void poseidon_label(char *out, size_t size, uint64_t arity)
+{
+    (void)snprintf(out, size, "poseidon %u", (unsigned)arity);
+}
+const struct cuzk_gadget cuzk_gadget_poseidon = {"poseidon", poseidon, poseidon_label};
 
 static void column(struct cuzk_cs *cs, uint64_t layers)
 {
@@ -201,7 +206,11 @@ static void column(struct cuzk_cs *cs, uint64_t layers)
     for (uint32_t i = 0; i < layers && i < 11; i++)
         cs_output(cs, in[i].variable);
 }
-const struct cuzk_gadget cuzk_gadget_column = {"column", column};
+static void column_label(char *out, size_t size, uint64_t layers)
+{
+    (void)snprintf(out, size, "column %u", (unsigned)layers);
+}
+const struct cuzk_gadget cuzk_gadget_column = {"column", column, column_label};
 
 uint64_t cuzk_path_parameter(const struct cuzk_path_shape *shape)
 {
@@ -249,4 +258,13 @@ static void path(struct cuzk_cs *cs, uint64_t parameter)
     gadget_pack_input(cs, index, n, 2);
     cs_equal(cs, &current, &root);
 }
-const struct cuzk_gadget cuzk_gadget_path = {"poseidon path", path};
+/* "poseidon path 8^9 8 2": the arities, from the leaf up. */
+static void path_label(char *out, size_t size, uint64_t parameter)
+{
+    int n = snprintf(out, size, "poseidon path %u^%u", (unsigned)(parameter & 0xff),
+                     (unsigned)(parameter >> 8 & 0xff));
+    for (int shift = 16; shift <= 24; shift += 8)
+        if ((parameter >> shift & 0xff) != 0 && n > 0 && (size_t)n < size)
+            n += snprintf(out + n, size - (size_t)n, " %u", (unsigned)(parameter >> shift & 0xff));
+}
+const struct cuzk_gadget cuzk_gadget_path = {"poseidon path", path, path_label};

@@ -7,6 +7,7 @@
 #include "circuit/gadget.h"
 #include "circuit/gadgets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 struct word {
@@ -398,4 +399,15 @@ static void sha256_block(struct cuzk_cs *cs, uint64_t parameter)
         }
     describe(cs, state, w);
 }
-const struct cuzk_gadget cuzk_gadget_sha256_block = {"sha256 block", sha256_block};
+static void sha256_label(char *out, size_t size, uint64_t parameter)
+{
+    unsigned layer = parameter >> 24 & 0xff, variable = parameter >> 8 & 0xffff;
+    bool first = parameter & 1, padded = parameter >> 2 & 1;
+    if (layer != 0)
+        (void)snprintf(out, size, "sha256 first block, layer %u", layer);
+    else if (padded && variable == 0)
+        (void)snprintf(out, size, "sha256 padding block");
+    else
+        (void)snprintf(out, size, "sha256 %s%sblock", first ? "first " : "", padded ? "last " : "");
+}
+const struct cuzk_gadget cuzk_gadget_sha256_block = {"sha256 block", sha256_block, sha256_label};
