@@ -166,7 +166,7 @@ static rssmon_status open_log(struct watch *w, const char *name, const char *exe
     h->error_model =
         rssmon_error_model(w->system.version_major, w->system.version_minor, w->system.cpus,
                            threads, w->system.page_size, &h->error_bytes);
-    h->interval_us = (uint64_t)w->least_interval / 1000;
+    h->interval_us = (uint64_t)(c->interval_ns != 0 ? c->interval_ns : 1000000) / 1000;
     h->tags = c->tags;
     h->tag_count = c->tag_count;
     return rssmon_log_create(&w->log, w->result->log_path, &c->log, &r, err);

@@ -462,11 +462,29 @@ void watch_pace(struct watch *w, int moved)
                  {5000000000, 25000000},
                  {30000000000, 50000000},
                  {120000000000, 100000000}};
+    int64_t configured = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
     int64_t longest = w->c->max_interval_ns != 0 ? w->c->max_interval_ns : 200000000;
+    /* the whole monitor's CPU time, measured: stretch all intervals, or let them relax */
+    if (w->t >= w->budget_due && w->root.real) {
+        struct timespec cpu_time;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu_time);
+        int64_t used = (int64_t)cpu_time.tv_sec * 1000000000 + cpu_time.tv_nsec;
+        int64_t since = w->t - (w->budget_due - 250000000);
+        if (w->budget_cpu != 0 && since > 0) {
+            double share = (double)(used - w->budget_cpu) / (double)since;
+            w->stretch *= share > 0.006 ? share / 0.005 : 0.875;
+            w->stretch = w->stretch < 1 ? 1 : w->stretch > 100 ? 100 : w->stretch;
+        }
+        w->budget_cpu = used;
+        w->budget_due = w->t + 250000000;
+    }
     /* never more than about two thirds of a percent of a core on looks alone */
-    int64_t least = w->least_interval;
-    if ((double)least < 150 * w->quick_cost)
-        least = (int64_t)(150 * w->quick_cost);
+    double cost = 150 * w->quick_cost;
+    int64_t least = (int64_t)((double)configured * w->stretch);
+    if ((double)least < cost)
+        least = (int64_t)cost;
+    if (least > longest && cost < (double)longest)
+        least = longest;
     if (moved) {
         w->interval = least;
         w->flat_since = w->t;
@@ -474,7 +492,7 @@ void watch_pace(struct watch *w, int moved)
         int64_t cap = longest;
         for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
             if (w->t - w->flat_since < steps[i].flat) {
-                cap = steps[i].cap;
+                cap = (int64_t)((double)steps[i].cap * (w->stretch < 4 ? w->stretch : 4));
                 break;
             }
         w->interval += w->interval / 4;
@@ -485,27 +503,6 @@ void watch_pace(struct watch *w, int moved)
     }
     if (w->interval < least)
         w->interval = least;
-    /* the whole monitor's CPU time, measured: stretch or relax the shortest interval */
-    if (w->t >= w->budget_due && w->root.real) {
-        struct timespec cpu;
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-        int64_t used = (int64_t)cpu.tv_sec * 1000000000 + cpu.tv_nsec;
-        int64_t since = w->t - (w->budget_due - 250000000);
-        int64_t configured = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
-        if (w->budget_cpu != 0 && since > 0) {
-            double share = (double)(used - w->budget_cpu) / (double)since;
-            if (share > 0.006)
-                w->least_interval = (int64_t)((double)w->least_interval * share / 0.005);
-            else if (w->least_interval > configured)
-                w->least_interval -= w->least_interval / 8;
-            if (w->least_interval < configured)
-                w->least_interval = configured;
-            if (w->least_interval > longest)
-                w->least_interval = longest;
-        }
-        w->budget_cpu = used;
-        w->budget_due = w->t + 250000000;
-    }
 }
 
 void watch_look(struct watch *w)
@@ -719,8 +716,8 @@ void watch_reset_figures(struct watch *w)
     w->root_dead = 0;
     w->kills_told = 0;
     w->life = RSSMON_LIFE_RUNS;
-    w->least_interval = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
-    w->interval = w->least_interval;
+    w->stretch = 1;
+    w->interval = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
     w->flat_since = w->t;
     w->due = w->dirty_due = w->full_due = w->stat_due = w->sample_due = w->refresh_due =
         w->heavy_due = w->marks_due = w->plain_due = w->row_due = w->t;

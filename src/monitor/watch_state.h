@@ -91,8 +91,8 @@ struct watch {
     /* pace */
     int64_t interval, flat_since, due, full_due, dirty_due, stat_due, sample_due, refresh_due,
         heavy_due, marks_due, plain_due, row_due, budget_due;
-    int64_t least_interval; /* the configured one, stretched by the budget */
-    double quick_cost;      /* ns, smoothed */
+    double stretch;    /* of all intervals, by the budget of CPU time */
+    double quick_cost; /* ns, smoothed */
     int64_t budget_cpu;
     uint64_t wakeups;
     uint64_t suppressed; /* process records left out to keep the log small */

@@ -166,7 +166,7 @@ static void test_oom(void **state)
     assert_int_equal(o->verdict.victim_pid, t.pid);
     assert_string_equal(o->victim, o->name);
     assert_non_null(strstr(o->evidence, "oom_kill rose by 1"));
-    assert_true(o->verdict.peak > 80 * MIB && o->verdict.peak < 99 * MIB);
+    assert_true(o->verdict.peak > 80 * MIB && o->verdict.peak < 120 * MIB);
     assert_int_equal(o->zeros, 0);
     group_remove();
 }
