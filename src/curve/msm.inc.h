@@ -50,6 +50,7 @@ struct MSM {
     struct GN(_recoded) bias, *recoded;
     struct AFFINE *buckets; /* windows × buckets_each: digit d at d - 1 */
     struct G *sums;         /* of the windows */
+    uint8_t *used;          /* of the windows: 1 where a bucket may hold a point */
     size_t chunk, count;    /* capacity of a chunk, points in the present one */
     size_t first_value;     /* index in scalars->values of the chunk's first */
     uint32_t *position;     /* of the chunk's points; NULL: first_value + i */
@@ -212,9 +213,11 @@ CUZK_MAYBE void GN(_msm_cut)(struct MSM *m)
         for (size_t b = 1; b <= m->buckets_each; b++) {
             if (starts[b] - starts[first] < target && b < m->buckets_each)
                 continue;
-            if (starts[b] != starts[first])
+            if (starts[b] != starts[first]) {
+                m->used[w] = 1;
                 m->blocks[m->block_count++] =
                     (struct GN(_block)){.window = w, .first = (uint32_t)first, .end = (uint32_t)b};
+            }
             first = b;
         }
     }
@@ -313,6 +316,9 @@ CUZK_MAYBE void GN(_msm_weigh)(void *context, size_t window, unsigned worker)
 {
     struct MSM *m = context;
     struct BATCH *s = &m->batch[worker];
+    GN(_set_infinity)(&m->sums[window]);
+    if (!m->used[window])
+        return;
     size_t segments = m->buckets_each < MSM_SEGMENTS ? m->buckets_each : MSM_SEGMENTS;
     size_t length = m->buckets_each / segments;
     const struct AFFINE *buckets = m->buckets + window * m->buckets_each;
@@ -422,6 +428,7 @@ CUZK_MAYBE uint64_t GN(_msm_carve)(struct MSM *m, uint8_t *memory, size_t values
         GN(_bias)(&m->bias, m->c);
         CARVE(m->buckets, struct AFFINE, m->windows * m->buckets_each);
         CARVE(m->sums, struct G, m->windows);
+        CARVE(m->used, uint8_t, m->windows);
         CARVE(m->recoded, struct GN(_recoded), m->chunk);
         CARVE(m->order, uint32_t, m->windows * m->chunk);
         CARVE(m->starts, uint32_t, m->windows * (m->buckets_each + 1));

@@ -7,7 +7,7 @@
  * order.
  *
  * Owner: a plan belongs to its creator and is read only after that; any number of threads may use
- * it. Its tables are at most 512 KiB, charged to CUZK_PURPOSE_NTT; transforms need 300 KiB of the
+ * it. Its tables are at most 512 KiB, charged to CUZK_PURPOSE_NTT; transforms need 400 KiB of the
  * stack of each thread and no other memory. Results do not depend on the number of threads.
  */
 #ifndef CUZK_POLY_NTT_H

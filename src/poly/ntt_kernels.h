@@ -7,7 +7,7 @@
  *     y: coefficients in bit-reversed order, values in natural order.
  *
  * Transforms in place; inverse ones take 1/d instead of d and divide by 2^halvings (not by n of
- * themselves). Up to 256 KiB of stack are used on each thread.
+ * themselves). Up to 400 KiB of stack are used on each thread.
  */
 #ifndef CUZK_POLY_NTT_KERNELS_H
 #define CUZK_POLY_NTT_KERNELS_H

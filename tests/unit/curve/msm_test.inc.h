@@ -175,6 +175,36 @@ static void T(test_sizes)(void **unused)
     cuzk_threads_destroy(run.threads);
 }
 
+struct T(compact) {
+    uint64_t *is_bit, *bits;
+    fr *values;
+    fr log;
+};
+
+/* n positions, one in `every` a value (0: none), every second bit set. */
+static struct T(compact) T(make_compact)(const struct T(points) * p, size_t every, uint64_t *state)
+{
+    size_t words = p->n / 64 + 1, count = 0;
+    struct T(compact) c = {calloc(words, 8), calloc(words, 8), calloc(p->n + 1, sizeof(fr)), {{0}}};
+    assert_true(c.is_bit != NULL && c.bits != NULL && c.values != NULL);
+    for (size_t i = 0; i < p->n; i++) {
+        uint64_t r = test_random(state);
+        fr k = bls12_381_fr_zero, t;
+        if (every != 0 && r % every == 0) {
+            k = c.values[count++] = r & 1024 ? random_fr(state) : bls12_381_fr_one;
+        } else {
+            c.is_bit[i / 64] |= (uint64_t)1 << (i % 64);
+            if (r >> 40 & 1) {
+                c.bits[i / 64] |= (uint64_t)1 << (i % 64);
+                k = bls12_381_fr_one;
+            }
+        }
+        bls12_381_fr_mul(&t, &k, &p->logs[i]);
+        bls12_381_fr_add(&c.log, &c.log, &t);
+    }
+    return c;
+}
+
 static void T(test_big_sizes)(void **unused)
 {
     (void)unused;
@@ -195,6 +225,19 @@ static void T(test_big_sizes)(void **unused)
         values[i] = values[0];
     T(check)(ops, &p, values, &run, false);
     free(values);
+    T(release)(&p);
+    /* More than a chunk of values among bits, some in every window and some in the first alone. */
+    p = T(make)(ops, 2 * BIG + BIG / 4, &state);
+    struct T(compact) c = T(make_compact)(&p, 2, &state);
+    struct T(fetcher) fetcher = {.points = p.points, .n = p.n};
+    SOURCE fetched = {.fetch = T(fetch), .context = &fetcher};
+    struct bls12_381_scalars scalars = {c.is_bit, c.bits, c.values};
+    POINT sum;
+    assert_ok(ops->OP(msm)(&sum, &fetched, &scalars, p.n, &run, &err), err);
+    T(assert_multiple)(ops, &sum, &c.log);
+    free(c.is_bit);
+    free(c.bits);
+    free(c.values);
     T(release)(&p);
     cuzk_threads_destroy(run.threads);
 }
@@ -231,36 +274,6 @@ static void T(test_awkward_points)(void **unused)
             T(release)(&p);
         }
     }
-}
-
-struct T(compact) {
-    uint64_t *is_bit, *bits;
-    fr *values;
-    fr log;
-};
-
-/* n positions, one in `every` a value (0: none), every second bit set. */
-static struct T(compact) T(make_compact)(const struct T(points) * p, size_t every, uint64_t *state)
-{
-    size_t words = p->n / 64 + 1, count = 0;
-    struct T(compact) c = {calloc(words, 8), calloc(words, 8), calloc(p->n + 1, sizeof(fr)), {{0}}};
-    assert_true(c.is_bit != NULL && c.bits != NULL && c.values != NULL);
-    for (size_t i = 0; i < p->n; i++) {
-        uint64_t r = test_random(state);
-        fr k = bls12_381_fr_zero, t;
-        if (every != 0 && r % every == 0) {
-            k = c.values[count++] = r & 1024 ? random_fr(state) : bls12_381_fr_one;
-        } else {
-            c.is_bit[i / 64] |= (uint64_t)1 << (i % 64);
-            if (r >> 40 & 1) {
-                c.bits[i / 64] |= (uint64_t)1 << (i % 64);
-                k = bls12_381_fr_one;
-            }
-        }
-        bls12_381_fr_mul(&t, &k, &p->logs[i]);
-        bls12_381_fr_add(&c.log, &c.log, &t);
-    }
-    return c;
 }
 
 static void T(test_compact)(void **unused)
