@@ -18,13 +18,11 @@ struct writing {
     struct cuzk_writer *file;
     const struct cuzk_setup_options *options;
     uint64_t done, total;
-    /* One chunk: points as the device gives them, and encoded. Charged to CUZK_PURPOSE_SETUP. */
+    /* One chunk: points as the device gives them, and encoded. Charged to CUZK_PURPOSE_SETUP. The
+     * buffers hold `chunk` points of G1 or half as many of G2, which are twice as large. */
+    size_t chunk;
     void *points, *bytes;
 };
-
-/* A chunk's buffers hold as many points of G2, which are twice as large, as of G1: half. */
-static const uint64_t points_bytes = (uint64_t)CHUNK * sizeof(struct bls12_381_g1_affine);
-static const uint64_t encoded_bytes = (uint64_t)CHUNK * CUZK_G1_BYTES;
 
 struct encode {
     const struct writing *w;
@@ -62,7 +60,7 @@ static cuzk_status write_section(struct writing *w, enum cuzk_section section,
 {
     const struct cuzk_device_ops *ops = w->setup->device->ops;
     bool g2 = section == CUZK_QUERY_B2;
-    size_t total = w->setup->count[section], chunk = g2 ? CHUNK / 2 : CHUNK;
+    size_t total = w->setup->count[section], chunk = g2 ? w->chunk / 2 : w->chunk;
     size_t size = g2 ? CUZK_G2_BYTES : CUZK_G1_BYTES;
     const uint8_t head[4] = {(uint8_t)(total >> 24), (uint8_t)(total >> 16), (uint8_t)(total >> 8),
                              (uint8_t)total};
@@ -93,8 +91,16 @@ static cuzk_status write_params(struct writing *w, const struct cuzk_vk *vk, con
     cuzk_status status = CUZK_OK;
     if (head == NULL)
         status = cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
-    for (int s = 0; s < CUZK_SECTIONS; s++)
+    size_t largest = 2; /* in points of G1; at least one of G2 */
+    for (int s = 0; s < CUZK_SECTIONS; s++) {
+        size_t count = (size_t)w->setup->count[s] * (s == CUZK_QUERY_B2 ? 2 : 1);
         w->total += w->setup->count[s];
+        if (count > largest)
+            largest = count;
+    }
+    w->chunk = largest < CHUNK ? largest : CHUNK;
+    uint64_t points_bytes = (uint64_t)w->chunk * sizeof(struct bls12_381_g1_affine);
+    uint64_t encoded_bytes = (uint64_t)w->chunk * CUZK_G1_BYTES;
     if (status == CUZK_OK)
         status = cuzk_budget_alloc(host, &w->points, CUZK_PURPOSE_SETUP, points_bytes, err);
     if (status == CUZK_OK)

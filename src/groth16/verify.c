@@ -195,7 +195,10 @@ cuzk_status cuzk_verify(const struct cuzk_verifier *verifier, const uint8_t *pro
         if (status != CUZK_OK) {
             if (status == CUZK_E_POINT || status == CUZK_E_RANGE || status == CUZK_E_FORMAT)
                 status = CUZK_E_PROOF;
-            (void)cuzk_fail_prefix(err, status, "proof %zu of %zu", j + 1, count);
+            if (count > 1)
+                (void)cuzk_fail_prefix(err, status, "proof %zu of %zu", j + 1, count);
+            else if (err != NULL)
+                err->status = status;
         }
     }
     if (status == CUZK_OK)
