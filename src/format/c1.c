@@ -22,6 +22,11 @@
 #define DAMAGED "the file is damaged or not a C1: make it again with commit phase 1"
 #define MAX_FILE (UINT64_C(1) << 30) /* a pretty-printed 64 GiB C1 is a third of this */
 
+/* What yajl may take: it keeps a token that lies in two pieces, or has escapes. Whole, that is the
+ * wrapper's base64 at most; inside, every token is short. */
+#define WHOLE_LIMIT ((size_t)192 << 20)
+#define TOKEN_LIMIT ((size_t)1 << 20)
+
 enum { FRAMES = 24, PATH_BYTES = 256, TREES = 3, LABELS_MAX = CUZK_POREP_MAX_LAYERS + 1 };
 enum { TREE_D, TREE_R, TREE_C };
 
@@ -847,10 +852,22 @@ static void open_parser(struct reader *r)
     r->parser = yajl_alloc(&callbacks, &funcs, r);
 }
 
+/* yajl left by its allocator. */
+static cuzk_status no_memory(const struct reader *r, const struct reader *at)
+{
+    if (at->memory.over_limit)
+        return cuzk_fail(r->err, CUZK_E_FORMAT,
+                         "%s: near %sbyte %" PRIu64 ": a number, string or "
+                         "key is longer than any of a C1; " DAMAGED,
+                         r->name, at->inner ? "Phase1Out, decoded, " : "", offset_of(at));
+    return cuzk_fail(r->err, CUZK_E_MEMORY, "%s: out of memory while reading JSON", r->name);
+}
+
 static cuzk_status run(struct reader *r, const uint8_t *data, size_t size)
 {
+    r->memory.limit = WHOLE_LIMIT;
     if (setjmp(r->memory.out_of_memory) != 0)
-        return cuzk_fail(r->err, CUZK_E_MEMORY, "%s: out of memory while reading JSON", r->name);
+        return no_memory(r, r);
     open_parser(r);
     return feed(r, data, size, true);
 }
@@ -863,9 +880,9 @@ static cuzk_status feed_piece(void *context, const uint8_t *data, size_t size, b
 
 static int run_inner(struct reader *r, struct reader *inner, const unsigned char *text, size_t size)
 {
+    inner->memory.limit = TOKEN_LIMIT;
     if (setjmp(inner->memory.out_of_memory) != 0) {
-        r->status =
-            cuzk_fail(r->err, CUZK_E_MEMORY, "%s: out of memory while reading JSON", r->name);
+        r->status = no_memory(r, inner);
         return 0;
     }
     open_parser(inner);

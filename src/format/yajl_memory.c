@@ -22,10 +22,15 @@ static struct yajl_memory_block *block_of(void *p)
 static void *take(void *context, size_t size)
 {
     struct yajl_memory *memory = context;
+    if (memory->limit != 0 && size > memory->limit - memory->used) {
+        memory->over_limit = true;
+        longjmp(memory->out_of_memory, 1);
+    }
     struct yajl_memory_block *b = size > SIZE_MAX / 2 ? NULL : cuzk_malloc(sizeof *b + size);
     if (b == NULL)
         longjmp(memory->out_of_memory, 1);
     b->size = size;
+    memory->used += size;
     b->link = &memory->blocks;
     b->next = memory->blocks;
     if (b->next != NULL)
@@ -36,10 +41,11 @@ static void *take(void *context, size_t size)
 
 static void give(void *context, void *p)
 {
-    (void)context;
+    struct yajl_memory *memory = context;
     if (p == NULL)
         return;
     struct yajl_memory_block *b = block_of(p);
+    memory->used -= b->size;
     *b->link = b->next;
     if (b->next != NULL)
         b->next->link = b->link;

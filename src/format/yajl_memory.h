@@ -13,12 +13,16 @@
 #define CUZK_FORMAT_YAJL_MEMORY_H
 
 #include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <yajl/yajl_parse.h>
 
 struct yajl_memory_block;
 
 struct yajl_memory {
     struct yajl_memory_block *blocks;
+    size_t used, limit; /* bytes; a limit of 0 is none */
+    bool over_limit;    /* why there was no memory: a token of the text is too long */
     jmp_buf out_of_memory;
 };
 

@@ -457,6 +457,25 @@ static void test_wrapper_refused(void **state)
     free(text);
 }
 
+/* A token without end takes bounded memory: 3 MB of digits in the wrapper. */
+static void test_long_token(void **state)
+{
+    (void)state;
+    enum { GROUPS = 1000000 };
+    static const char head[] = "{\"Phase1Out\":\"";
+    char *text = malloc(sizeof head + 4 * GROUPS + 64);
+    assert_non_null(text);
+    strcpy(text, head);
+    size_t n = sizeof head - 1;
+    memcpy(text + n, "eyJ2YW5pbGxhX3Byb29mcyI6", 24); /* {"vanilla_proofs": */
+    n += 24;
+    for (int i = 0; i < GROUPS; i++, n += 4)
+        memcpy(text + n, "MTEx", 4);
+    memcpy(text + n, "\"}", 3);
+    assert_refused(text, n + 2, CUZK_E_FORMAT, "longer than any of a C1");
+    free(text);
+}
+
 /* Every allocation fails in turn, the budget's among them. */
 static void test_memory_out(void **state)
 {
@@ -532,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_elements_in_range),
         cmocka_unit_test(test_mixed_up),
         cmocka_unit_test(test_wrapper_refused),
+        cmocka_unit_test(test_long_token),
         cmocka_unit_test(test_memory_out),
         cmocka_unit_test(test_files),
     };
