@@ -37,6 +37,8 @@ attach() {
     wait $job 2>/dev/null
     for _ in $(seq 40); do kill -0 $tool 2>/dev/null || break; sleep 0.1; done
     kill -INT $tool 2>/dev/null
+    sleep 0.2
+    kill -TERM $tool 2>/dev/null
     wait $tool 2>/dev/null
     wait
 }
@@ -56,7 +58,7 @@ run_rssmon() {
 }
 run_pidstat() {
     command -v pidstat >/dev/null || { row pidstat "not installed" "" "" ""; return; }
-    LC_ALL=C attach "$1" pidstat -r -h -p @PID@ 1
+    LC_ALL=C attach "$1" stdbuf -oL pidstat -r -h -p @PID@ 1
     local peak zeros
     # the RSS column, by its name in the header line
     peak=$(awk '/^#/ { for (i = 2; i <= NF; i++) if ($i == "RSS") c = i - 1 } !/^#/ && c && $c > m { m = $c } END { if (m) print m * 1024 }' tool.out)
@@ -96,7 +98,7 @@ run_cgroup() {
 }
 
 title() { echo; echo "### $1"; echo; echo "| tool | peak | its CPU time | log, bytes | |"; echo "|---|---|---|---|---|"; }
-echo "Linux $(uname -r), $(nproc) CPUs; $("$rssmon" --version); $(pidstat -V 2>&1 | head -1); memory_profiler $(python3 -c 'import memory_profiler as m; print(m.__version__)' 2>/dev/null || echo none)"
+echo "Linux $(uname -r), $(nproc) CPUs; $("$rssmon" --version); $(pidstat -V 2>&1 | head -1); memory_profiler $(dpkg-query -W -f '${Version}' python3-memory-profiler 2>/dev/null || echo none)"
 title "200 MiB and ten transients of 256 MiB"
 run_rssmon spikes ""
 run_pidstat spikes

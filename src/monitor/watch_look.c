@@ -329,14 +329,26 @@ static int64_t mono(const struct watch *w)
 }
 
 /* CPU time for the pacing of looks: on a busy machine wall time is others' time too. */
-static int64_t cpu(const struct watch *w)
+static int64_t thread_cpu(void)
 {
     struct timespec t;
-    if (w->tree.count <= 4 && !w->cgroup_scope) /* the clock costs as much as the look */
-        return mono(w);
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0
                ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec
                : 0;
+}
+
+static int64_t cpu(const struct watch *w)
+{
+    if (w->tree.count <= 4 && !w->cgroup_scope) /* the clock costs as much as the look */
+        return mono(w);
+    return thread_cpu();
+}
+
+/* Between two readings of what costs more: half a percent of a core, one to ten seconds. */
+static int64_t pause_for(int64_t cost_ns)
+{
+    int64_t pause = 200 * cost_ns;
+    return pause < 1000000000 ? 1000000000 : pause > 10000000000 ? 10000000000 : pause;
 }
 
 static void heavy(struct watch *w);
@@ -578,16 +590,19 @@ static int member_of_scope(void *context, uint64_t pid)
 /* What is read once a second at most: it costs more than the rest. */
 static void heavy(struct watch *w)
 {
+    if (w->gpu != NULL && w->t >= w->gpu_due) {
+        int64_t before = thread_cpu();
+        rssmon_gpu_read(w->gpu, member_of_scope, w, &w->gpu_bytes, &w->gpu_open);
+        w->gpu_due = w->t + pause_for(thread_cpu() - before);
+    }
     if (w->t < w->heavy_due)
         return;
-    int64_t began = mono(w);
+    int64_t began = thread_cpu();
     rssmon_machine_read(&w->machine, &w->root);
     if (w->cgroup.version != 0 && !w->cgroup_scope)
         rssmon_cgroup_read(&w->cgroup, &w->cg);
     if (w->cgroup.version != 0)
         rssmon_cgroup_read_events(&w->cgroup, &w->cg_events);
-    if (w->gpu != NULL)
-        rssmon_gpu_read(w->gpu, member_of_scope, w, &w->gpu_bytes, &w->gpu_open);
     if (rssmon_evidence_poll(&w->evidence) > 0)
         while (w->kills_told < w->evidence.kill_count) {
             const struct rssmon_kill *k = &w->evidence.kills[w->kills_told++ % RSSMON_KILLS];
@@ -595,8 +610,7 @@ static void heavy(struct watch *w)
                 if (w->pids[i] == k->pid)
                     watch_note(w, "oom", k->line, k->pid);
         }
-    int64_t pause = 500 * (mono(w) - began);
-    w->heavy_due = w->t + (pause < 1000000000 ? 1000000000 : pause);
+    w->heavy_due = w->t + pause_for(thread_cpu() - began);
 }
 
 static void plain_line(struct watch *w)
@@ -720,7 +734,7 @@ void watch_reset_figures(struct watch *w)
     w->interval = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
     w->flat_since = w->t;
     w->due = w->dirty_due = w->full_due = w->stat_due = w->sample_due = w->refresh_due =
-        w->heavy_due = w->marks_due = w->plain_due = w->row_due = w->t;
+        w->heavy_due = w->gpu_due = w->marks_due = w->plain_due = w->row_due = w->t;
     w->budget_due = w->t + 250000000;
     w->budget_cpu = 0;
     w->quick_cost = 0;

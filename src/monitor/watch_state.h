@@ -90,7 +90,7 @@ struct watch {
 
     /* pace */
     int64_t interval, flat_since, due, full_due, dirty_due, stat_due, sample_due, refresh_due,
-        heavy_due, marks_due, plain_due, row_due, budget_due;
+        heavy_due, gpu_due, marks_due, plain_due, row_due, budget_due;
     double stretch;    /* of all intervals, by the budget of CPU time */
     double quick_cost; /* ns, smoothed */
     int64_t budget_cpu;
