@@ -476,6 +476,28 @@ static void test_long_token(void **state)
     free(text);
 }
 
+/* A sector of 32 GiB within 9 MiB, charged; nothing of it stays behind. */
+static void test_account(void **state)
+{
+    (void)state;
+    struct cuzk_error err;
+    struct cuzk_budget *budget;
+    struct cuzk_porep_sector *sector;
+    struct cuzk_account account;
+    size_t size;
+    uint8_t *text = vector_read("sectors/mock32-3201/c1.json.zst", &size);
+    assert_ok(cuzk_budget_create(&budget, "host", 9 << 20, NULL, &err), err);
+    assert_ok(cuzk_c1_parse(&sector, "c1.json", text, size, NULL, budget, &err), err);
+    cuzk_budget_read(budget, &account);
+    assert_int_equal(account.used_by[CUZK_PURPOSE_JSON], sector->charged);
+    assert_true(sector->charged < size / 4);
+    cuzk_porep_sector_destroy(sector);
+    cuzk_budget_read(budget, &account);
+    assert_int_equal(account.used, 0);
+    cuzk_budget_destroy(budget);
+    free(text);
+}
+
 /* Every allocation fails in turn, the budget's among them. */
 static void test_memory_out(void **state)
 {
@@ -552,6 +574,7 @@ int main(void)
         cmocka_unit_test(test_mixed_up),
         cmocka_unit_test(test_wrapper_refused),
         cmocka_unit_test(test_long_token),
+        cmocka_unit_test(test_account),
         cmocka_unit_test(test_memory_out),
         cmocka_unit_test(test_files),
     };
