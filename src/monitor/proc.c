@@ -499,15 +499,20 @@ enum rssmon_life rssmon_process_full(struct rssmon_process *p)
         (inode != 0 && p->exe_inode != 0 && (inode != p->exe_inode || device != p->exe_device)) ||
         (stat.start_stack > 1 && p->stat.start_stack > 1 &&
          stat.start_stack != p->stat.start_stack);
+    if (executed) { /* the kernel's high water mark began anew; ours goes on */
+        read_names(p);
+        if (p->command[0] == '\0') { /* in the midst of it: the next look sees it again */
+            stat.start_stack = p->stat.start_stack;
+            inode = 0;
+        } else {
+            p->executions++;
+        }
+    }
     if (inode != 0) {
         p->exe_device = device;
         p->exe_inode = inode;
     }
     p->stat = stat;
-    if (executed) { /* the kernel's high water mark began anew; ours goes on */
-        p->executions++;
-        read_names(p);
-    }
     take_status(p, &s);
     return p->life;
 }

@@ -337,13 +337,6 @@ static int64_t thread_cpu(void)
                : 0;
 }
 
-static int64_t cpu(const struct watch *w)
-{
-    if (w->tree.count <= 4 && !w->cgroup_scope) /* the clock costs as much as the look */
-        return mono(w);
-    return thread_cpu();
-}
-
 /* Between two readings of what costs more: half a percent of a core, one to ten seconds. */
 static int64_t pause_for(int64_t cost_ns)
 {
@@ -523,21 +516,21 @@ void watch_look(struct watch *w)
     int full =
         w->t >= w->full_due || (w->t >= w->sample_due && w->tree.count <= 4) || w->looks == 0;
     if (w->t >= w->refresh_due && (w->tree.descend || w->cgroup_scope)) {
-        int64_t before = cpu(w);
+        int64_t before = thread_cpu();
         (void)rssmon_tree_refresh(&w->tree, NULL);
-        int64_t cost = cpu(w) - before;
+        int64_t cost = thread_cpu() - before;
         int64_t pause = 300 * cost; /* a third of a percent */
         w->refresh_due = w->t + (pause < 20000000 ? 20000000 : pause);
     }
     full |= w->tree.dirty && w->t >= w->dirty_due;
-    int64_t began = mono(w), took = cpu(w);
+    int64_t began = mono(w), took = thread_cpu();
     uint64_t rss = measure(w, full);
     if (w->tree.dirty && !full && rss != RSSMON_UNKNOWN &&
         w->t >= w->dirty_due) { /* somebody went just now */
         rss = measure(w, 1);
         full = 1;
     }
-    took = cpu(w) - took;
+    took = thread_cpu() - took;
     rssmon_durations_add(&w->durations, mono(w) - began);
     if (!full)
         w->quick_cost =

@@ -73,7 +73,7 @@ static void *worker(void *unused)
     nap(800);
     touch(50 * MIB, 0);
     nap(300);
-    exit(5);
+    _exit(5);
 }
 
 static int leader(const void *unused)
