@@ -107,6 +107,29 @@ def test_help_and_version():
     assert devices[0]["name"] == "cpu" and devices[0]["processors"] >= 1
 
 
+def test_documents():
+    """Every command and option stands in the man page and in each shell's completion."""
+    root = os.path.dirname(os.path.dirname(VECTORS))
+    man = open(root + "/doc/man/cuzk.1").read()
+    shells = {s: open(f"{root}/programs/cuzk/cuzk.{s}").read() for s in ["bash", "zsh", "fish"]}
+    for name in COMMANDS:
+        assert name in man, name
+        options = [line.split()[0][2:] for line in cuzk(name, "--help").out.splitlines()
+                   if line.startswith("  --")]
+        assert "json" in options and "help" in options
+        for o in options:
+            assert f"Fl -{o}" in man, f"man page: --{o}"
+        bash = [line for line in shells["bash"].splitlines() if line.startswith(f"    {name}) ")]
+        for o in options[:-2]:
+            assert f"--{o}" in bash[0].replace('"', " ").split(), f"bash: {name} --{o}"
+            assert f"__fish_seen_subcommand_from {name}' -l {o} " in shells["fish"], f"fish: {o}"
+        zsh = shells["zsh"].split(f"\n{name}) _arguments")[1].split(";;")[0]
+        for o in options:
+            assert f"'--{o}[" in zsh, f"zsh: {name} --{o}"
+        for text in shells.values():
+            assert name in text
+
+
 def test_wrong_lines():
     p = KEYS + "toy5.params"
     c = KEYS + "toy5.r1cs.zst"
