@@ -506,6 +506,95 @@ static void test_labels(void **state)
     }
 }
 
+/* ---- other values than the vectors': both ways agree, and the rows hold ---- */
+
+static void both_ways(const char *name, void (*run)(struct walk *w), const fr *given)
+{
+    struct cuzk_error err;
+    uint32_t row;
+    struct cuzk_circuit *c = build(name, run);
+    struct cuzk_witness *fast = fill(c, run, given, false), *slow = fill(c, run, given, true);
+    assert_memory_equal(fast->bits, slow->bits, (c->aux + 63) / 64 * 8);
+    assert_memory_equal(fast->values, slow->values, c->dense * sizeof(fr));
+    assert_memory_equal(fast->inputs, slow->inputs, c->inputs * sizeof(fr));
+    assert_ok(cuzk_circuit_check(c, fast, &row, NULL, &err), err);
+    cuzk_witness_destroy(fast);
+    cuzk_witness_destroy(slow);
+    cuzk_circuit_destroy(c);
+}
+
+static const struct cuzk_sha256_block block_patterns[] = {
+    {.variable = 512},
+    {.constant_state = true, .variable = 512},
+    {.numbers = true, .variable = 512},
+    {.constant_state = true, .numbers = true, .variable = 512},
+    {.padded = true, .total = 512},
+    {.numbers = true, .variable = 256, .padded = true, .total = 9984},
+    {.constant_state = true, .layer = 1},
+    {.constant_state = true, .layer = 11},
+    {.constant_state = true, .variable = 8, .padded = true, .total = 8},
+    {.constant_state = true, .variable = 447, .padded = true, .total = 447},
+    {.constant_state = true, .variable = 448, .padded = true, .total = 448},
+    {.variable = 511, .padded = true, .total = 1023},
+};
+static const struct cuzk_sha256_block *block_pattern;
+
+static void one_block(struct walk *w)
+{
+    uint32_t state[256], message[512], ports[768], n = 0;
+    uint64_t parameter = cuzk_sha256_parameter(block_pattern);
+    uint32_t wanted = cuzk_sha256_ports(parameter);
+    if (!block_pattern->constant_state) {
+        bits(w, ports, 256);
+        n = 256;
+    }
+    bits(w, message, wanted - n);
+    memcpy(ports + n, message, (wanted - n) * sizeof *ports);
+    step(w, &cuzk_gadget_sha256_block, parameter, ports, wanted, 0, state, 256);
+}
+
+static void test_random_blocks(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    fr given[768];
+    for (size_t i = 0; i < sizeof block_patterns / sizeof *block_patterns; i++)
+        for (int round = 0; round < 6; round++) {
+            for (int j = 0; j < 768; j++) {
+                bool one = round == 0 ? false : round == 1 ? true : test_random(&seed) & 1;
+                given[j] = one ? bls12_381_fr_one : bls12_381_fr_zero;
+            }
+            block_pattern = &block_patterns[i];
+            both_ways("block", one_block, given);
+        }
+}
+
+static void test_edge_values(void **state)
+{
+    (void)state;
+    uint64_t seed = test_seed();
+    fr minus_one, half = {{BLS12_381_FR_TWO_INVERSE}}, given[40];
+    bls12_381_fr_neg(&minus_one, &bls12_381_fr_one);
+    for (int round = 0; round < 6; round++) {
+        for (int i = 0; i < 40; i++) {
+            const fr edges[4] = {bls12_381_fr_zero, bls12_381_fr_one, minus_one, half};
+            given[i] = edges[round < 4 ? round : (int)(test_random(&seed) % 4)];
+        }
+        both_ways("bits", num_to_bits, given);
+        both_ways("pack", pack_bits, given);
+        both_ways("encode", encode, given);
+        both_ways("poseidon", poseidon_2, given);
+        both_ways("poseidon", poseidon_4, given);
+        both_ways("poseidon", poseidon_8, given);
+        both_ways("poseidon", poseidon_11, given);
+        for (int i = 1; i < 4; i++) /* the places of the index's bits */
+            given[i] = test_random(&seed) & 1 ? bls12_381_fr_one : bls12_381_fr_zero;
+        both_ways("insert", insert_2, given);
+        both_ways("insert", insert_4, given);
+        both_ways("insert", insert_8, given);
+    }
+}
+
 static void test_each_allocation_fails(void **state)
 {
     (void)state;
@@ -541,6 +630,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gadgets),
         cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_random_blocks),
+        cmocka_unit_test(test_edge_values),
         cmocka_unit_test(test_each_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
