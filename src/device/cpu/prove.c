@@ -38,6 +38,17 @@ static cuzk_status fetch_g2(void *context, struct bls12_381_g2_affine *out, size
     return cuzk_params_g2(s->params, out, first, count, err);
 }
 
+/* Tells the kernel which pages of a streamed key come next, so that a key that is not in memory is
+ * read while something else is computed. */
+static void want(const struct cuzk_device_key *base, enum cuzk_section section)
+{
+    const struct cuzk_params *params = base->params;
+    if (base->resident == 0)
+        cuzk_os_map_want(&params->file, params->offset[section],
+                         params->count[section] *
+                             (uint64_t)(section == CUZK_QUERY_B2 ? CUZK_G2_BYTES : CUZK_G1_BYTES));
+}
+
 /* One multi-exponentiation over a section of the key; its time goes to *seconds. */
 static cuzk_status section_g1(const struct cuzk_device *device, const struct cuzk_device_key *base,
                               struct bls12_381_g1 *out, enum cuzk_section section,
@@ -146,9 +157,11 @@ cuzk_status cuzk_cpu_prove_start(struct cuzk_device *device, struct cuzk_pending
     pending->fault =
         (enum cuzk_fault)atomic_exchange(&((struct cpu_device *)device)->fault, CUZK_FAULT_NONE);
     struct bls12_381_fr *h = NULL;
+    want(key, CUZK_H);
     cuzk_status status = quotient(&h, pending, stages, err);
     if (status == CUZK_OK) {
         struct bls12_381_scalars scalars = {.values = h};
+        want(key, CUZK_L);
         status = section_g1(device, key, &pending->h, CUZK_H, &scalars,
                             &stages->seconds[CUZK_STAGE_MSM_H], err);
         cuzk_budget_free(device->config.host, h, CUZK_PURPOSE_ABC,
@@ -213,6 +226,8 @@ cuzk_status cuzk_cpu_prove_finish(struct cuzk_pending *base, struct cuzk_sums *o
                                         .bits = base->witness->bits,
                                         .values = base->witness->values};
     memset(out, 0, sizeof *out);
+    for (int s = CUZK_QUERY_A; s < CUZK_SECTIONS; s++)
+        want(base->key, (enum cuzk_section)s);
     cuzk_status status =
         section_g1(device, base->key, &sums.l, CUZK_L, &scalars, &seconds[CUZK_STAGE_MSM_L], err);
     if (status == CUZK_OK)
