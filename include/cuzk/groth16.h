@@ -108,6 +108,10 @@ enum cuzk_key_mode {
 CUZK_API cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *relation,
                                    const char *path, enum cuzk_key_mode mode,
                                    struct cuzk_error *err);
+/* A development key made by a setup and kept in the device's memory; it never sees a file.
+ * insecure_waste as in cuzk_setup_options, or NULL. */
+CUZK_API cuzk_status cuzk_key_make(struct cuzk_key **out, struct cuzk_relation *relation,
+                                   const char *insecure_waste, struct cuzk_error *err);
 CUZK_API void cuzk_key_close(struct cuzk_key *key);
 
 /* Bytes that a proof with this key takes at its peak beside key, circuit and witness: of the host,
@@ -160,6 +164,12 @@ CUZK_API void cuzk_prove_abandon(struct cuzk_pending_proof *pending);
 /* Opens a verifying key: a .vk, or the head of a .params. */
 CUZK_API cuzk_status cuzk_verifier_open(struct cuzk_verifier **out, const char *path,
                                         struct cuzk_error *err);
+/* The verifying key of a key that is open, copied. */
+CUZK_API cuzk_status cuzk_verifier_of_key(struct cuzk_verifier **out, const struct cuzk_key *key,
+                                          struct cuzk_error *err);
+/* Writes it as a .vk. */
+CUZK_API cuzk_status cuzk_verifier_write(const struct cuzk_verifier *verifier, const char *path,
+                                         struct cuzk_error *err);
 CUZK_API void cuzk_verifier_free(struct cuzk_verifier *verifier);
 /* Public inputs of a proof, without the constant one. */
 CUZK_API uint32_t cuzk_verifier_inputs(const struct cuzk_verifier *verifier);

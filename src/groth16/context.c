@@ -226,6 +226,7 @@ cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *relation,
         cuzk_key_close(key);
         return status;
     }
+    key->vk = &key->params->vk;
     *out = key;
     return CUZK_OK;
 }
@@ -237,6 +238,7 @@ void cuzk_key_close(struct cuzk_key *key)
     if (key->loaded != NULL)
         key->loaded->device->ops->key_free(key->loaded);
     cuzk_params_close(key->params);
+    cuzk_vk_destroy(&key->made);
     cuzk_relation_free(key->relation);
     cuzk_free(key);
 }

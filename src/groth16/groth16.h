@@ -31,7 +31,9 @@ struct cuzk_relation {
 struct cuzk_key {
     _Atomic unsigned references;
     struct cuzk_relation *relation;
-    struct cuzk_params *params;
+    struct cuzk_params *params; /* NULL for a key made on the device */
+    struct cuzk_vk made;        /* its verifying key then */
+    const struct cuzk_vk *vk;   /* params->vk or made */
     struct cuzk_device_key *loaded;
 };
 

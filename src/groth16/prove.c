@@ -115,11 +115,13 @@ static cuzk_status blame(const struct cuzk_pending_proof *pending, struct cuzk_e
                                             relation->context->threads, err);
     if (status != CUZK_OK)
         return status;
+    const struct cuzk_params *params = pending->key->params;
     return cuzk_fail(err, CUZK_E_DEVICE,
                      "%s: the proof that %s computed is not valid, though the witness satisfies "
-                     "the circuit: the device erred, or %s is damaged (cuzk inspect --full tells); "
-                     "try again, or another device",
-                     relation->circuit->name, device->info.name, pending->key->params->path);
+                     "the circuit: the device erred%s%s%s; try again, or another device",
+                     relation->circuit->name, device->info.name, params != NULL ? ", or " : "",
+                     params != NULL ? params->path : "",
+                     params != NULL ? " is damaged (cuzk inspect --full tells)" : "");
 }
 
 static cuzk_status verify_bytes(const struct cuzk_vk *vk, const uint8_t bytes[CUZK_PROOF_BYTES],
@@ -165,7 +167,7 @@ cuzk_status cuzk_prove_finish(struct cuzk_pending_proof **pending_in,
     memset(proof, 0, CUZK_PROOF_BYTES);
     const struct cuzk_relation *relation = pending->key->relation;
     const struct cuzk_device *device = relation->context->device;
-    const struct cuzk_vk *vk = &pending->key->params->vk;
+    const struct cuzk_vk *vk = pending->key->vk;
     double *seconds = pending->stages.seconds;
     struct bls12_381_fr r, s;
     struct cuzk_sums sums;

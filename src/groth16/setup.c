@@ -188,6 +188,36 @@ static cuzk_status make_vk(struct cuzk_vk *vk, struct cuzk_device_setup *setup,
     return status;
 }
 
+/* A key that never sees a file; the verifying key goes to the key. */
+static cuzk_status make_key(struct cuzk_key **out, struct cuzk_relation *relation,
+                            const struct cuzk_waste *waste, struct cuzk_error *err)
+{
+    struct cuzk_device *device = relation->context->device;
+    struct cuzk_device_setup *setup = NULL;
+    *out = NULL;
+    if (device->ops->setup_key == NULL)
+        return cuzk_fail(err, CUZK_E_UNSUPPORTED, "%s makes no keys in memory", device->info.name);
+    struct cuzk_key *key = cuzk_calloc(1, sizeof *key);
+    if (key == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", relation->circuit->name);
+    key->references = 1;
+    key->relation = relation;
+    cuzk_relation_retain(relation);
+    key->vk = &key->made;
+    cuzk_status status = device->ops->setup_start(device, &setup, relation->loaded, waste, err);
+    if (status == CUZK_OK)
+        status = make_vk(&key->made, setup, waste, err);
+    if (status == CUZK_OK)
+        status = device->ops->setup_key(setup, &key->loaded, err);
+    device->ops->setup_end(setup);
+    if (status != CUZK_OK) {
+        cuzk_key_close(key);
+        return status;
+    }
+    *out = key;
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_setup_write(struct cuzk_relation *relation, const char *params_path,
                              const char *vk_path, const struct cuzk_waste *waste,
                              const struct cuzk_setup_options *options, struct cuzk_error *err)
@@ -221,13 +251,28 @@ static cuzk_status random_waste(struct cuzk_waste *out, struct cuzk_error *err)
     return status;
 }
 
+static cuzk_status get_waste(struct cuzk_waste *out, const char *insecure, struct cuzk_error *err)
+{
+    return insecure != NULL ? cuzk_waste_read(out, insecure, err) : random_waste(out, err);
+}
+
+cuzk_status cuzk_key_make(struct cuzk_key **out, struct cuzk_relation *relation,
+                          const char *insecure_waste, struct cuzk_error *err)
+{
+    struct cuzk_waste waste;
+    *out = NULL;
+    cuzk_status status = get_waste(&waste, insecure_waste, err);
+    if (status == CUZK_OK)
+        status = make_key(out, relation, &waste, err);
+    cuzk_wipe(&waste, sizeof waste);
+    return status;
+}
+
 cuzk_status cuzk_setup(struct cuzk_relation *relation, const char *params_path, const char *vk_path,
                        const struct cuzk_setup_options *options, struct cuzk_error *err)
 {
     struct cuzk_waste waste;
-    const char *file = options != NULL ? options->insecure_waste : NULL;
-    cuzk_status status =
-        file != NULL ? cuzk_waste_read(&waste, file, err) : random_waste(&waste, err);
+    cuzk_status status = get_waste(&waste, options != NULL ? options->insecure_waste : NULL, err);
     if (status == CUZK_OK)
         status = cuzk_setup_write(relation, params_path, vk_path, &waste, options, err);
     cuzk_wipe(&waste, sizeof waste);

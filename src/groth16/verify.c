@@ -151,6 +151,30 @@ cuzk_status cuzk_verifier_open(struct cuzk_verifier **out, const char *path, str
     return CUZK_OK;
 }
 
+cuzk_status cuzk_verifier_of_key(struct cuzk_verifier **out, const struct cuzk_key *key,
+                                 struct cuzk_error *err)
+{
+    *out = NULL;
+    struct cuzk_verifier *verifier = cuzk_calloc(1, sizeof *verifier);
+    g1_affine *ic = cuzk_calloc(key->vk->ic_count, sizeof *ic);
+    if (verifier == NULL || ic == NULL) {
+        cuzk_free(verifier);
+        cuzk_free(ic);
+        return cuzk_fail(err, CUZK_E_MEMORY, "out of memory for a verifying key");
+    }
+    memcpy(ic, key->vk->ic, key->vk->ic_count * sizeof *ic);
+    verifier->vk = *key->vk;
+    verifier->vk.ic = ic;
+    *out = verifier;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_verifier_write(const struct cuzk_verifier *verifier, const char *path,
+                                struct cuzk_error *err)
+{
+    return cuzk_vk_write(path, &verifier->vk, err);
+}
+
 void cuzk_verifier_free(struct cuzk_verifier *verifier)
 {
     if (verifier == NULL)

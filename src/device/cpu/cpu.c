@@ -56,14 +56,31 @@ static void cpu_circuit_free(struct cuzk_device_circuit *circuit)
     cuzk_free(circuit);
 }
 
-static uint64_t section_bytes(const struct cuzk_params *params, enum cuzk_section section)
+static uint64_t section_bytes(const struct cpu_key *key, enum cuzk_section section)
 {
     size_t size = section == CUZK_QUERY_B2 ? sizeof(struct bls12_381_g2_affine)
                                            : sizeof(struct bls12_381_g1_affine);
-    return (uint64_t)size * params->count[section];
+    return (uint64_t)size * key->count[section];
 }
 
-static void cpu_key_free(struct cuzk_device_key *base)
+cuzk_status cuzk_cpu_key_section(struct cpu_key *key, enum cuzk_section section,
+                                 struct cuzk_error *err)
+{
+    void *points;
+    uint64_t bytes = section_bytes(key, section);
+    cuzk_status status =
+        cuzk_budget_alloc(key->base.device->config.host, &points, CUZK_PURPOSE_SRS, bytes, err);
+    if (status != CUZK_OK)
+        return status;
+    if (section == CUZK_QUERY_B2)
+        key->g2 = points;
+    else
+        key->g1[section] = points;
+    key->base.resident += bytes;
+    return CUZK_OK;
+}
+
+void cuzk_cpu_key_free(struct cuzk_device_key *base)
 {
     if (base == NULL)
         return;
@@ -71,7 +88,7 @@ static void cpu_key_free(struct cuzk_device_key *base)
     for (int s = 0; s < CUZK_SECTIONS; s++) {
         void *points = s == CUZK_QUERY_B2 ? (void *)key->g2 : (void *)key->g1[s];
         cuzk_budget_free(base->device->config.host, points, CUZK_PURPOSE_SRS,
-                         section_bytes(base->params, (enum cuzk_section)s));
+                         section_bytes(key, (enum cuzk_section)s));
     }
     cuzk_free(key);
 }
@@ -115,18 +132,13 @@ static cuzk_status cpu_key_load(struct cuzk_device *device, struct cuzk_device_k
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", params->path);
     key->base.device = device;
     key->base.params = params;
+    memcpy(key->count, params->count, sizeof key->count);
     cuzk_status status = CUZK_OK;
     for (int s = 0; residency == CUZK_KEY_RESIDENT && s < CUZK_SECTIONS; s++) {
         enum cuzk_section section = (enum cuzk_section)s;
-        void *points;
-        status = cuzk_budget_alloc(device->config.host, &points, CUZK_PURPOSE_SRS,
-                                   section_bytes(params, section), err);
+        status = cuzk_cpu_key_section(key, section, err);
         if (status != CUZK_OK)
             goto fail;
-        if (section == CUZK_QUERY_B2)
-            key->g2 = points;
-        else
-            key->g1[s] = points;
         struct decode d = {.key = key, .section = section};
         cuzk_threads_for(device->config.threads,
                          (params->count[s] + (size_t)DECODE_CHUNK - 1) / DECODE_CHUNK, decode_chunk,
@@ -137,12 +149,11 @@ static cuzk_status cpu_key_load(struct cuzk_device *device, struct cuzk_device_k
                 *err = d.error;
             goto fail;
         }
-        key->base.resident += section_bytes(params, section);
     }
     *out = &key->base;
     return CUZK_OK;
 fail:
-    cpu_key_free(&key->base);
+    cuzk_cpu_key_free(&key->base);
     return cuzk_fail_prefix(err, status, "key kept decoded in memory");
 }
 
@@ -223,7 +234,7 @@ static const struct cuzk_device_ops cpu_ops = {
     .circuit_load = cpu_circuit_load,
     .circuit_free = cpu_circuit_free,
     .key_load = cpu_key_load,
-    .key_free = cpu_key_free,
+    .key_free = cuzk_cpu_key_free,
     .prove_needs = cuzk_cpu_prove_needs,
     .prove_start = cuzk_cpu_prove_start,
     .prove_finish = cuzk_cpu_prove_finish,
@@ -232,6 +243,7 @@ static const struct cuzk_device_ops cpu_ops = {
     .setup_inputs = cuzk_cpu_setup_inputs,
     .setup_g1 = cuzk_cpu_setup_g1,
     .setup_g2 = cuzk_cpu_setup_g2,
+    .setup_key = cuzk_cpu_setup_key,
     .setup_end = cuzk_cpu_setup_end,
     .msm_g1 = cpu_msm_g1,
     .msm_g2 = cpu_msm_g2,

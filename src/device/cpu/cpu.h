@@ -15,6 +15,7 @@ struct cpu_device {
 
 struct cpu_key {
     struct cuzk_device_key base;
+    uint32_t count[CUZK_SECTIONS];
     /* Decoded, each an allocation of its own charged to CUZK_PURPOSE_SRS; NULL: streamed. */
     struct bls12_381_g1_affine *g1[CUZK_SECTIONS]; /* CUZK_QUERY_B2 stays NULL */
     struct bls12_381_g2_affine *g2;
@@ -24,6 +25,11 @@ static inline struct cuzk_run cpu_run(const struct cuzk_device *device)
 {
     return (struct cuzk_run){.threads = device->config.threads, .budget = device->config.host};
 }
+
+/* cpu.c: memory for a section's points in the key, charged to CUZK_PURPOSE_SRS. */
+cuzk_status cuzk_cpu_key_section(struct cpu_key *key, enum cuzk_section section,
+                                 struct cuzk_error *err);
+void cuzk_cpu_key_free(struct cuzk_device_key *key);
 
 /* prove.c */
 void cuzk_cpu_prove_needs(const struct cuzk_device_circuit *circuit,
@@ -48,6 +54,8 @@ cuzk_status cuzk_cpu_setup_g1(struct cuzk_device_setup *setup, struct bls12_381_
                               struct cuzk_error *err);
 cuzk_status cuzk_cpu_setup_g2(struct cuzk_device_setup *setup, struct bls12_381_g2_affine *out,
                               size_t first, size_t count, struct cuzk_error *err);
+cuzk_status cuzk_cpu_setup_key(struct cuzk_device_setup *setup, struct cuzk_device_key **out,
+                               struct cuzk_error *err);
 void cuzk_cpu_setup_end(struct cuzk_device_setup *setup);
 /* Scalars [first, first + count) of a section, for devices that multiply the generators themselves:
  * the setup's own (*made NULL), or made now, which the second function wipes and frees. */

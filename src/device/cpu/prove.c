@@ -43,7 +43,7 @@ static cuzk_status fetch_g2(void *context, struct bls12_381_g2_affine *out, size
 static void want(const struct cuzk_device_key *base, enum cuzk_section section)
 {
     const struct cuzk_params *params = base->params;
-    if (base->resident == 0)
+    if (params != NULL && base->resident == 0)
         cuzk_os_map_want(&params->file, params->offset[section],
                          params->count[section] *
                              (uint64_t)(section == CUZK_QUERY_B2 ? CUZK_G2_BYTES : CUZK_G1_BYTES));
@@ -61,8 +61,8 @@ static cuzk_status section_g1(const struct cuzk_device *device, const struct cuz
     struct bls12_381_g1_source source = {
         .points = key->g1[section], .fetch = fetch_g1, .context = &context};
     double start = cuzk_os_seconds();
-    cuzk_status status = device->config.curve->g1_msm(out, &source, scalars,
-                                                      base->params->count[section], &run, err);
+    cuzk_status status =
+        device->config.curve->g1_msm(out, &source, scalars, key->count[section], &run, err);
     *seconds += cuzk_os_seconds() - start;
     return status;
 }
@@ -76,8 +76,8 @@ static cuzk_status section_g2(const struct cuzk_device *device, const struct cuz
     struct section_source context = {.params = base->params, .section = CUZK_QUERY_B2};
     struct bls12_381_g2_source source = {.points = key->g2, .fetch = fetch_g2, .context = &context};
     double start = cuzk_os_seconds();
-    cuzk_status status = device->config.curve->g2_msm(
-        out, &source, scalars, base->params->count[CUZK_QUERY_B2], &run, err);
+    cuzk_status status =
+        device->config.curve->g2_msm(out, &source, scalars, key->count[CUZK_QUERY_B2], &run, err);
     *seconds += cuzk_os_seconds() - start;
     return status;
 }

@@ -90,7 +90,7 @@ static cuzk_status lagrange(struct cpu_setup *setup, fr *out, struct cuzk_error 
     return CUZK_OK;
 }
 
-enum { COMBINE_CHUNK = 4096 };
+enum { COMBINE_CHUNK = 4096, KEY_CHUNK = 1 << 17 };
 struct combine {
     fr *a, *b, *ext;
     size_t count;
@@ -302,4 +302,32 @@ cuzk_status cuzk_cpu_setup_g2(struct cuzk_device_setup *base, struct bls12_381_g
     struct cuzk_run run = cpu_run(base->device);
     return base->device->config.curve->g2_fixed_base(out, &g2_generator, setup->b + first, count,
                                                      &run, err);
+}
+
+cuzk_status cuzk_cpu_setup_key(struct cuzk_device_setup *setup, struct cuzk_device_key **out,
+                               struct cuzk_error *err)
+{
+    *out = NULL;
+    struct cpu_key *key = cuzk_calloc(1, sizeof *key);
+    if (key == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", setup->qap->circuit->name);
+    key->base.device = setup->device;
+    memcpy(key->count, setup->count, sizeof key->count);
+    cuzk_status status = CUZK_OK;
+    for (int s = 0; status == CUZK_OK && s < CUZK_SECTIONS; s++) {
+        enum cuzk_section section = (enum cuzk_section)s;
+        status = cuzk_cpu_key_section(key, section, err);
+        for (size_t first = 0; status == CUZK_OK && first < key->count[s]; first += KEY_CHUNK) {
+            size_t count = key->count[s] - first < KEY_CHUNK ? key->count[s] - first : KEY_CHUNK;
+            status = section == CUZK_QUERY_B2
+                         ? cuzk_cpu_setup_g2(setup, key->g2 + first, first, count, err)
+                         : cuzk_cpu_setup_g1(setup, key->g1[s] + first, section, first, count, err);
+        }
+    }
+    if (status != CUZK_OK) {
+        cuzk_cpu_key_free(&key->base);
+        return status;
+    }
+    *out = &key->base;
+    return CUZK_OK;
 }

@@ -262,6 +262,14 @@ static cuzk_status whole_way(const struct toy *t, const char *params, struct cuz
     if (status == CUZK_OK)
         status = cuzk_verify(verifier, proof, sizeof proof, inputs[0][0], 4, 2, err);
     cuzk_verifier_free(verifier);
+    verifier = NULL;
+    if (status == CUZK_OK) {
+        cuzk_key_close(key);
+        status = cuzk_key_make(&key, relation, NULL, err);
+    }
+    if (status == CUZK_OK)
+        status = cuzk_verifier_of_key(&verifier, key, err);
+    cuzk_verifier_free(verifier);
     cuzk_key_close(key);
     cuzk_witness_free(witness);
     cuzk_relation_free(relation);

@@ -85,6 +85,40 @@ static void test_proof_bytes(void **state)
     }
 }
 
+/* A key that never saw a file: the same proof, the same verifying key. */
+static void test_key_in_memory(void **state)
+{
+    (void)state;
+    struct cuzk_error err;
+    struct scratch vk = scratch_path("made.vk");
+    for (size_t i = 0; i < sizeof toys / sizeof toys[0]; i++) {
+        struct toy t = toy_load(toys[i]);
+        struct cuzk_context *context = make_context(2, NULL);
+        struct cuzk_relation *relation;
+        struct cuzk_witness *witness;
+        struct cuzk_key *key;
+        struct cuzk_verifier *verifier;
+        struct cuzk_account account;
+        uint8_t proof[CUZK_PROOF_BYTES];
+        assert_ok(cuzk_relation_open(&relation, &witness, context, t.circuit, &err), err);
+        assert_ok(cuzk_key_make(&key, relation, t.waste, &err), err);
+        assert_ok(cuzk_prove(key, &witness, &t.rs, proof, NULL, &err), err);
+        assert_memory_equal(proof, t.proof, sizeof proof);
+        assert_ok(cuzk_verifier_of_key(&verifier, key, &err), err);
+        cuzk_key_close(key);
+        assert_ok(cuzk_verifier_write(verifier, vk.path, &err), err);
+        assert_same_file(t.vk, vk.path);
+        assert_ok(cuzk_verify(verifier, proof, sizeof proof, t.inputs[0], t.input_count, 1, &err),
+                  err);
+        cuzk_verifier_free(verifier);
+        cuzk_relation_free(relation);
+        cuzk_budget_read(context->host, &account);
+        assert_int_equal(account.used, 0);
+        cuzk_context_free(context);
+    }
+    (void)unlink(vk.path);
+}
+
 /* Two proofs under way at once, finished in the other order, their handles freed before. */
 static void test_overlap(void **state)
 {
@@ -351,10 +385,11 @@ static void test_verify_sectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_setup_bytes),  cmocka_unit_test(test_proof_bytes),
-        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_own_keys),
-        cmocka_unit_test(test_memory_bound), cmocka_unit_test(test_side_by_side),
-        cmocka_unit_test(test_verify),       cmocka_unit_test(test_verify_sectors),
+        cmocka_unit_test(test_setup_bytes),    cmocka_unit_test(test_proof_bytes),
+        cmocka_unit_test(test_overlap),        cmocka_unit_test(test_key_in_memory),
+        cmocka_unit_test(test_own_keys),       cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_verify_sectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
