@@ -20,6 +20,7 @@ struct cuda_device {
 
 /* A query's values that are not bits: the numbers of their points, on the device. */
 struct cuda_query {
+    const uint64_t *is_bit; /* the host's bitmap, borrowed */
     uint32_t *index;
     uint32_t dense, count; /* values, points */
 };
@@ -60,11 +61,11 @@ cuzk_status cuzk_cuda_key_load(struct cuzk_device *device, struct cuzk_device_ke
                                const struct cuzk_params *params, enum cuzk_residency residency,
                                struct cuzk_error *err);
 void cuzk_cuda_key_free(struct cuzk_device_key *key);
-/* Points of a section on the device: the key's own, or a copy for now that *temporary names and the
- * caller frees. Takes the lock itself while it copies; the caller does not hold it. */
-cuzk_status cuzk_cuda_key_points(struct cuda_device *device, const struct cuda_key *key,
-                                 enum cuzk_section section, void **points, void **temporary,
-                                 struct cuzk_error *err);
+/* Points [first, first + count) of a file's section into device memory. The caller holds the lock.
+ */
+cuzk_status cuzk_cuda_key_read(struct cuda_device *device, void *to,
+                               const struct cuzk_params *params, enum cuzk_section section,
+                               size_t first, size_t count, struct cuzk_error *err);
 static inline uint64_t cuda_point_bytes(enum cuzk_section section)
 {
     return section == CUZK_QUERY_B2 ? sizeof(struct bls12_381_g2_affine)

@@ -112,6 +112,7 @@ static cuzk_status load_query(struct cuda_device *device, struct cuda_query *out
         for (; rest != 0 && n < dense; rest &= rest - 1)
             index[n++] = 64 * w + (uint32_t)__builtin_ctzll(rest);
     }
+    out->is_bit = is_bit;
     out->count = count;
     out->dense = n;
     void *p;

@@ -109,6 +109,14 @@ cuzk_status cuzk_cuda_fixed_base_g2(struct cuzk_cuda *device, void *points,
                                     const struct bls12_381_g2_affine *base, const void *scalars,
                                     size_t n, struct cuzk_error *err);
 
+/* Points as a key file holds them (uncompressed, big endian: 96 or 192 bytes) to the device's form;
+ * raw and out are on the device. Checked: no flag bits, coordinates below p, on the curve. *bad is
+ * the first that fails, n when all are good. */
+cuzk_status cuzk_cuda_decode_g1(struct cuzk_cuda *device, void *out, const void *raw, size_t n,
+                                size_t *bad, struct cuzk_error *err);
+cuzk_status cuzk_cuda_decode_g2(struct cuzk_cuda *device, void *out, const void *raw, size_t n,
+                                size_t *bad, struct cuzk_error *err);
+
 /* out = M·w for matrix M (0, 1, 2: A, B, C), one element a row of the circuit. With log2_size >= 0
  * row i goes to place i with its log2_size bits reversed, the other places of the 2^log2_size are
  * 0, and A has Groth16's rows of inputs behind the circuit's; with -1 rows lie in order. */

@@ -1,94 +1,51 @@
-/* Keys on the device: decoded from the mapped file on the host's threads, piece by piece, and
- * copied through pinned staging. A resident key keeps its five sections; of a streamed one each
- * section is on the device for the sum that uses it.
+/* Keys on the device. Points travel as they stand in the file and are turned around, checked and
+ * brought into Montgomery form by the device, a piece at a time: the staging is bounded, and the
+ * processor's part is to copy. A point that fails is decoded again on the host, for its error. A
+ * resident key keeps its five sections; of a streamed one pieces come as sums use them.
  */
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 #include "device/cuda/backend.h"
 
-enum { PIECE = 1 << 18, DECODE_CHUNK = 1024 }; /* points a copy, points a task */
+enum { PIECE_BYTES = 32 << 20 }; /* of the file on the device at once */
 
-struct decode {
-    const struct cuzk_params *params;
-    enum cuzk_section section;
-    char *out;
-    size_t first, count;
-    _Atomic int failed;
-    cuzk_status status;
-    struct cuzk_error error;
-};
-
-static void decode_chunk(void *context, size_t index, unsigned worker)
+cuzk_status cuzk_cuda_key_read(struct cuda_device *device, void *to,
+                               const struct cuzk_params *params, enum cuzk_section section,
+                               size_t first, size_t count, struct cuzk_error *err)
 {
-    (void)worker;
-    struct decode *d = context;
-    struct cuzk_error error;
-    size_t first = index * DECODE_CHUNK, count = d->count - first;
-    if (count > DECODE_CHUNK)
-        count = DECODE_CHUNK;
-    void *out = d->out + first * cuda_point_bytes(d->section);
-    cuzk_status status =
-        d->section == CUZK_QUERY_B2
-            ? cuzk_params_g2(d->params, out, d->first + first, count, &error)
-            : cuzk_params_g1(d->params, d->section, out, d->first + first, count, &error);
-    if (status != CUZK_OK && atomic_exchange(&d->failed, 1) == 0) {
-        d->status = status;
-        d->error = error;
-    }
-}
-
-static cuzk_status load_section(struct cuda_device *device, const struct cuda_key *key,
-                                enum cuzk_section section, void **points, struct cuzk_error *err)
-{
-    const uint64_t size = cuda_point_bytes(section), total = key->count[section];
-    struct cuzk_budget *host = device->base.config.host;
-    void *stage = NULL;
-    (void)pthread_mutex_lock(&device->lock);
-    cuzk_status status = cuzk_cuda_alloc(device->cuda, points, CUZK_PURPOSE_SRS, size * total, err);
-    (void)pthread_mutex_unlock(&device->lock);
-    if (status != CUZK_OK)
-        return status;
-    status = cuzk_budget_alloc(host, &stage, CUZK_PURPOSE_STAGING, size * PIECE, err);
-    for (uint64_t done = 0; status == CUZK_OK && done < total; done += PIECE) {
-        struct decode d = {.params = key->base.params,
-                           .section = section,
-                           .out = stage,
-                           .first = done,
-                           .count = total - done < PIECE ? total - done : PIECE};
-        cuzk_threads_for(device->base.config.threads, (d.count + DECODE_CHUNK - 1) / DECODE_CHUNK,
-                         decode_chunk, &d);
-        if (d.failed) {
-            status = d.status;
-            if (err != NULL)
-                *err = d.error;
-            break;
-        }
-        (void)pthread_mutex_lock(&device->lock);
-        status = cuzk_cuda_upload(device->cuda, (char *)*points + done * size, stage,
-                                  d.count * size, err);
-        (void)pthread_mutex_unlock(&device->lock);
-    }
-    cuzk_budget_free(host, stage, CUZK_PURPOSE_STAGING, size * PIECE);
-    if (status != CUZK_OK) {
-        (void)pthread_mutex_lock(&device->lock);
-        cuzk_cuda_free(device->cuda, *points);
-        (void)pthread_mutex_unlock(&device->lock);
-        *points = NULL;
-    }
-    return status;
-}
-
-cuzk_status cuzk_cuda_key_points(struct cuda_device *device, const struct cuda_key *key,
-                                 enum cuzk_section section, void **points, void **temporary,
-                                 struct cuzk_error *err)
-{
-    *temporary = NULL;
-    *points = key->points[section];
-    if (*points != NULL)
+    struct cuzk_cuda *cuda = device->cuda;
+    size_t size = (size_t)cuda_point_bytes(section), piece = PIECE_BYTES / size;
+    void *raw = NULL;
+    if (count == 0)
         return CUZK_OK;
-    cuzk_status status = load_section(device, key, section, points, err);
-    *temporary = *points;
+    if (piece > count)
+        piece = count;
+    cuzk_status status = cuzk_cuda_alloc(cuda, &raw, CUZK_PURPOSE_STAGING, piece * size, err);
+    for (size_t done = 0; done < count && status == CUZK_OK; done += piece) {
+        size_t n = count - done < piece ? count - done : piece, bad = n;
+        uint64_t offset = params->offset[section] + (uint64_t)(first + done) * size;
+        void *out = (char *)to + done * size;
+        cuzk_os_map_want(&params->file, offset + n * size, piece * size);
+        status = cuzk_cuda_upload(cuda, raw, params->file.data + offset, n * size, err);
+        if (status == CUZK_OK)
+            status = section == CUZK_QUERY_B2 ? cuzk_cuda_decode_g2(cuda, out, raw, n, &bad, err)
+                                              : cuzk_cuda_decode_g1(cuda, out, raw, n, &bad, err);
+        if (status != CUZK_OK || bad == n)
+            continue;
+        struct bls12_381_g1_affine g1;
+        struct bls12_381_g2_affine g2;
+        status = section == CUZK_QUERY_B2
+                     ? cuzk_params_g2(params, &g2, first + done + bad, 1, err)
+                     : cuzk_params_g1(params, section, &g1, first + done + bad, 1, err);
+        if (status == CUZK_OK)
+            status = cuzk_fail(err, CUZK_E_DEVICE,
+                               "%s: %s refuses point %zu of section %s, the processor takes it",
+                               params->path, device->base.info.name, first + done + bad,
+                               cuzk_section_name(section));
+    }
+    cuzk_cuda_free(cuda, raw);
     return status;
 }
 
@@ -115,14 +72,22 @@ cuzk_status cuzk_cuda_key_load(struct cuzk_device *base, struct cuzk_device_key 
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", params->path);
     key->base = (struct cuzk_device_key){.device = base, .params = params};
     memcpy(key->count, params->count, sizeof key->count);
-    for (int s = 0; residency == CUZK_KEY_RESIDENT && s < CUZK_SECTIONS; s++) {
-        cuzk_status status =
-            load_section(cuda_of(base), key, (enum cuzk_section)s, &key->points[s], err);
-        if (status != CUZK_OK) {
-            cuzk_cuda_key_free(&key->base);
-            return cuzk_fail_prefix(err, status, "key kept on the device");
-        }
-        key->base.resident += cuda_point_bytes((enum cuzk_section)s) * key->count[s];
+    struct cuda_device *device = cuda_of(base);
+    cuzk_status status = CUZK_OK;
+    (void)pthread_mutex_lock(&device->lock);
+    for (int s = 0; residency == CUZK_KEY_RESIDENT && status == CUZK_OK && s < CUZK_SECTIONS; s++) {
+        enum cuzk_section section = (enum cuzk_section)s;
+        uint64_t bytes = cuda_point_bytes(section) * key->count[s];
+        status = cuzk_cuda_alloc(device->cuda, &key->points[s], CUZK_PURPOSE_SRS, bytes, err);
+        if (status == CUZK_OK)
+            status =
+                cuzk_cuda_key_read(device, key->points[s], params, section, 0, key->count[s], err);
+        key->base.resident += bytes;
+    }
+    (void)pthread_mutex_unlock(&device->lock);
+    if (status != CUZK_OK) {
+        cuzk_cuda_key_free(&key->base);
+        return cuzk_fail_prefix(err, status, "key kept on the device");
     }
     *out = &key->base;
     return CUZK_OK;

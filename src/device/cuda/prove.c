@@ -75,43 +75,6 @@ static cuzk_status quotient(void **out, struct cuda_device *device, struct cuda_
     return CUZK_OK;
 }
 
-cuzk_status cuzk_cuda_prove_start(struct cuzk_device *base, struct cuzk_pending **out,
-                                  const struct cuzk_device_key *key,
-                                  const struct cuzk_device_circuit *circuit,
-                                  struct cuzk_witness *witness, struct cuzk_stages *stages,
-                                  struct cuzk_error *err)
-{
-    *out = NULL;
-    struct cuda_device *device = cuda_of(base);
-    const struct cuda_key *cuda_key = (const struct cuda_key *)key;
-    struct cuda_pending *pending = cuzk_calloc(1, sizeof *pending);
-    void *h = NULL, *points, *temporary;
-    if (pending == NULL)
-        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", circuit->qap->circuit->name);
-    pending->base =
-        (struct cuzk_pending){.device = base, .circuit = circuit, .key = key, .witness = witness};
-    pending->fault = (enum cuzk_fault)atomic_exchange(&device->fault, CUZK_FAULT_NONE);
-    cuzk_status status = cuzk_cuda_key_points(device, cuda_key, CUZK_H, &points, &temporary, err);
-    (void)pthread_mutex_lock(&device->lock);
-    if (status == CUZK_OK)
-        status = quotient(&h, device, pending, stages, err);
-    if (status == CUZK_OK) {
-        double start = cuzk_os_seconds();
-        status = cuzk_cuda_msm_g1(device->cuda, &pending->h, points, NULL, h,
-                                  cuda_key->count[CUZK_H], err);
-        stages->seconds[CUZK_STAGE_MSM_H] += cuzk_os_seconds() - start;
-    }
-    cuzk_cuda_free(device->cuda, h);
-    cuzk_cuda_free(device->cuda, temporary);
-    (void)pthread_mutex_unlock(&device->lock);
-    if (status != CUZK_OK) {
-        cuzk_free(pending);
-        return status;
-    }
-    *out = &pending->base;
-    return CUZK_OK;
-}
-
 /* The scalars of a query on the device: bits, then values. */
 struct scalars {
     void *buffer;
@@ -137,51 +100,183 @@ static cuzk_status upload_scalars(struct cuda_device *device, struct scalars *ou
     return status;
 }
 
-static cuzk_status sum_g1(struct cuda_device *device, struct bls12_381_g1 *out,
-                          const struct cuda_key *key, enum cuzk_section section,
-                          const struct cuda_query *query, const struct scalars *scalars,
-                          double *seconds, struct cuzk_error *err)
+/* A sum over one section. */
+struct sum {
+    enum cuzk_section section;
+    struct bls12_381_g1 g1;
+    struct bls12_381_g2 g2;
+};
+
+static bool is_g2(const struct sum *sum)
 {
-    struct bls12_381_g1 ones, dense;
-    void *points, *temporary;
-    cuzk_status status = cuzk_cuda_key_points(device, key, section, &points, &temporary, err);
-    (void)pthread_mutex_lock(&device->lock);
-    double start = cuzk_os_seconds();
-    if (status == CUZK_OK)
-        status =
-            cuzk_cuda_bit_sum_g1(device->cuda, &ones, points, scalars->bits, query->count, err);
-    if (status == CUZK_OK)
-        status = cuzk_cuda_msm_g1(device->cuda, &dense, points, query->index, scalars->values,
-                                  query->dense, err);
-    if (status == CUZK_OK)
-        device->base.config.curve->g1_add(out, &ones, &dense);
+    return sum->section == CUZK_QUERY_B2;
+}
+
+/* Adds scalars times points (points[index[i]] where index is not NULL). */
+static cuzk_status add_dense(struct cuda_device *device, struct sum *sum, const void *points,
+                             const uint32_t *index, const void *scalars, size_t n,
+                             struct cuzk_error *err)
+{
+    const struct bls12_381_ops *curve = device->base.config.curve;
+    struct bls12_381_g1 g1;
+    struct bls12_381_g2 g2;
+    cuzk_status status = is_g2(sum)
+                             ? cuzk_cuda_msm_g2(device->cuda, &g2, points, index, scalars, n, err)
+                             : cuzk_cuda_msm_g1(device->cuda, &g1, points, index, scalars, n, err);
+    if (status == CUZK_OK && is_g2(sum))
+        curve->g2_add(&sum->g2, &sum->g2, &g2);
+    else if (status == CUZK_OK)
+        curve->g1_add(&sum->g1, &sum->g1, &g1);
+    return status;
+}
+
+static cuzk_status add_bits(struct cuda_device *device, struct sum *sum, const void *points,
+                            const uint64_t *bits, size_t n, struct cuzk_error *err)
+{
+    const struct bls12_381_ops *curve = device->base.config.curve;
+    struct bls12_381_g1 g1;
+    struct bls12_381_g2 g2;
+    cuzk_status status = is_g2(sum) ? cuzk_cuda_bit_sum_g2(device->cuda, &g2, points, bits, n, err)
+                                    : cuzk_cuda_bit_sum_g1(device->cuda, &g1, points, bits, n, err);
+    if (status == CUZK_OK && is_g2(sum))
+        curve->g2_add(&sum->g2, &sum->g2, &g2);
+    else if (status == CUZK_OK)
+        curve->g1_add(&sum->g1, &sum->g1, &g1);
+    return status;
+}
+
+/* Values among points [from, to) that are not bits; from is a multiple of 64. */
+static size_t count_dense(const uint64_t *is_bit, size_t from, size_t to)
+{
+    size_t bits = 0;
+    for (size_t w = from / 64; w < cuzk_words(to); w++)
+        bits += (size_t)__builtin_popcountll(is_bit[w]);
+    return to - from - bits;
+}
+
+/* What is summed with a section: scalars for all points, or a query's. */
+struct weights {
+    const void *all;
+    const struct cuda_query *query;
+    const struct scalars *scalars;
+};
+
+/* Points [first, first + n) of the section stand at `points`: adds their part. *before: the values
+ * that pieces before this one have used. */
+static cuzk_status add_piece(struct cuda_device *device, struct sum *sum, const void *points,
+                             const struct weights *w, size_t first, size_t n, size_t *before,
+                             struct cuzk_error *err)
+{
+    const size_t element = sizeof(struct bls12_381_fr);
+    if (w->query == NULL)
+        return add_dense(device, sum, points, NULL, (const char *)w->all + first * element, n, err);
+    const size_t dense =
+        n == w->query->count ? w->query->dense : count_dense(w->query->is_bit, first, first + n);
+    cuzk_status status = CUZK_OK;
+    if (dense != n)
+        status = add_bits(device, sum, points, w->scalars->bits + first / 64, n, err);
+    if (status == CUZK_OK && dense != 0) {
+        /* the numbers count from the section's start, so the base goes back by the piece's place */
+        const void *base =
+            (const void *)((uintptr_t)points - first * cuda_point_bytes(sum->section));
+        status = add_dense(device, sum, base, w->query->index + *before,
+                           (const char *)w->scalars->values + *before * element, dense, err);
+    }
+    *before += dense;
+    return status;
+}
+
+/* A streamed section comes in pieces of at most a third of the memory that is free: a sum over a
+ * piece needs room too. */
+static size_t piece_points(const struct cuda_device *device, enum cuzk_section section)
+{
+    const uint64_t most = (uint64_t)1 << 30, least = (uint64_t)8 << 20;
+    struct cuzk_account account;
+    cuzk_budget_read(device->base.memory, &account);
+    uint64_t bytes = account.limit > account.used ? (account.limit - account.used) / 3 : 0;
+    if (bytes > most)
+        bytes = most;
+    if (bytes < least)
+        bytes = least;
+    return (size_t)(bytes / cuda_point_bytes(section)) / 64 * 64;
+}
+
+/* The whole sum; its time goes to *seconds. The caller holds the lock. */
+static cuzk_status section_sum(struct cuda_device *device, struct sum *sum,
+                               const struct cuda_key *key, enum cuzk_section section,
+                               const struct weights *w, double *seconds, struct cuzk_error *err)
+{
+    const size_t count = key->count[section], size = (size_t)cuda_point_bytes(section);
+    const double start = cuzk_os_seconds();
+    size_t before = 0;
+    cuzk_status status = CUZK_OK;
+    memset(sum, 0, sizeof *sum); /* z = 0: infinity */
+    sum->section = section;
+    if (key->points[section] != NULL) {
+        status = add_piece(device, sum, key->points[section], w, 0, count, &before, err);
+    } else if (count != 0) {
+        size_t piece = piece_points(device, section);
+        void *points = NULL;
+        if (piece > count)
+            piece = count;
+        status = cuzk_cuda_alloc(device->cuda, &points, CUZK_PURPOSE_SRS, piece * size, err);
+        for (size_t first = 0; first < count && status == CUZK_OK; first += piece) {
+            const size_t n = count - first < piece ? count - first : piece;
+            status = cuzk_cuda_key_read(device, points, key->base.params, section, first, n, err);
+            if (status == CUZK_OK)
+                status = add_piece(device, sum, points, w, first, n, &before, err);
+        }
+        cuzk_cuda_free(device->cuda, points);
+    }
     *seconds += cuzk_os_seconds() - start;
-    cuzk_cuda_free(device->cuda, temporary);
+    return status;
+}
+
+/* The same over a query's scalars. Takes the lock. */
+static cuzk_status query_sum(struct cuda_device *device, struct sum *sum,
+                             const struct cuda_key *key, enum cuzk_section section,
+                             const struct cuda_query *query, const struct scalars *scalars,
+                             double *seconds, struct cuzk_error *err)
+{
+    const struct weights w = {.query = query, .scalars = scalars};
+    (void)pthread_mutex_lock(&device->lock);
+    cuzk_status status = section_sum(device, sum, key, section, &w, seconds, err);
     (void)pthread_mutex_unlock(&device->lock);
     return status;
 }
 
-static cuzk_status sum_g2(struct cuda_device *device, struct bls12_381_g2 *out,
-                          const struct cuda_key *key, const struct cuda_query *query,
-                          const struct scalars *scalars, double *seconds, struct cuzk_error *err)
+cuzk_status cuzk_cuda_prove_start(struct cuzk_device *base, struct cuzk_pending **out,
+                                  const struct cuzk_device_key *key,
+                                  const struct cuzk_device_circuit *circuit,
+                                  struct cuzk_witness *witness, struct cuzk_stages *stages,
+                                  struct cuzk_error *err)
 {
-    struct bls12_381_g2 ones, dense;
-    void *points, *temporary;
-    cuzk_status status = cuzk_cuda_key_points(device, key, CUZK_QUERY_B2, &points, &temporary, err);
+    *out = NULL;
+    struct cuda_device *device = cuda_of(base);
+    const struct cuda_key *cuda_key = (const struct cuda_key *)key;
+    struct cuda_pending *pending = cuzk_calloc(1, sizeof *pending);
+    struct sum sum = {0};
+    void *h = NULL;
+    if (pending == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", circuit->qap->circuit->name);
+    pending->base =
+        (struct cuzk_pending){.device = base, .circuit = circuit, .key = key, .witness = witness};
+    pending->fault = (enum cuzk_fault)atomic_exchange(&device->fault, CUZK_FAULT_NONE);
     (void)pthread_mutex_lock(&device->lock);
-    double start = cuzk_os_seconds();
+    cuzk_status status = quotient(&h, device, pending, stages, err);
+    const struct weights w = {.all = h};
     if (status == CUZK_OK)
-        status =
-            cuzk_cuda_bit_sum_g2(device->cuda, &ones, points, scalars->bits, query->count, err);
-    if (status == CUZK_OK)
-        status = cuzk_cuda_msm_g2(device->cuda, &dense, points, query->index, scalars->values,
-                                  query->dense, err);
-    if (status == CUZK_OK)
-        device->base.config.curve->g2_add(out, &ones, &dense);
-    *seconds += cuzk_os_seconds() - start;
-    cuzk_cuda_free(device->cuda, temporary);
+        status = section_sum(device, &sum, cuda_key, CUZK_H, &w, &stages->seconds[CUZK_STAGE_MSM_H],
+                             err);
+    cuzk_cuda_free(device->cuda, h);
     (void)pthread_mutex_unlock(&device->lock);
-    return status;
+    pending->h = sum.g1;
+    if (status != CUZK_OK) {
+        cuzk_free(pending);
+        return status;
+    }
+    *out = &pending->base;
+    return CUZK_OK;
 }
 
 /* A query's scalars squeezed on the host, in memory that is wiped, and copied. */
@@ -226,6 +321,7 @@ cuzk_status cuzk_cuda_prove_finish(struct cuzk_pending *base, struct cuzk_sums *
     const struct cuda_key *key = (const struct cuda_key *)base->key;
     const struct cuzk_qap *qap = base->circuit->qap;
     struct cuzk_sums sums = {.h = pending->h};
+    struct sum sum = {0};
     struct scalars s = {0};
     double *seconds = stages->seconds;
     memset(out, 0, sizeof *out);
@@ -235,21 +331,26 @@ cuzk_status cuzk_cuda_prove_finish(struct cuzk_pending *base, struct cuzk_sums *
     (void)pthread_mutex_unlock(&device->lock);
     if (status == CUZK_OK)
         status =
-            sum_g1(device, &sums.l, key, CUZK_L, &circuit->l, &s, &seconds[CUZK_STAGE_MSM_L], err);
+            query_sum(device, &sum, key, CUZK_L, &circuit->l, &s, &seconds[CUZK_STAGE_MSM_L], err);
+    sums.l = sum.g1;
     release(device, &s);
     if (status == CUZK_OK)
         status = gather(device, &s, base, &qap->a, &circuit->a, err);
     if (status == CUZK_OK)
-        status = sum_g1(device, &sums.a, key, CUZK_QUERY_A, &circuit->a, &s,
-                        &seconds[CUZK_STAGE_MSM_A], err);
+        status = query_sum(device, &sum, key, CUZK_QUERY_A, &circuit->a, &s,
+                           &seconds[CUZK_STAGE_MSM_A], err);
+    sums.a = sum.g1;
     release(device, &s);
     if (status == CUZK_OK)
         status = gather(device, &s, base, &qap->b, &circuit->b, err);
     if (status == CUZK_OK)
-        status = sum_g1(device, &sums.b1, key, CUZK_QUERY_B1, &circuit->b, &s,
-                        &seconds[CUZK_STAGE_MSM_B1], err);
+        status = query_sum(device, &sum, key, CUZK_QUERY_B1, &circuit->b, &s,
+                           &seconds[CUZK_STAGE_MSM_B1], err);
+    sums.b1 = sum.g1;
     if (status == CUZK_OK)
-        status = sum_g2(device, &sums.b2, key, &circuit->b, &s, &seconds[CUZK_STAGE_MSM_B2], err);
+        status = query_sum(device, &sum, key, CUZK_QUERY_B2, &circuit->b, &s,
+                           &seconds[CUZK_STAGE_MSM_B2], err);
+    sums.b2 = sum.g2;
     release(device, &s);
     if (pending->fault == CUZK_FAULT_BUCKET)
         sums.l.x.l[0] ^= 1;
