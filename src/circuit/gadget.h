@@ -49,11 +49,11 @@ extern const struct cuzk_gadget cuzk_gadget_insert;
 extern const struct cuzk_gadget cuzk_gadget_insert_level;
 
 /* One SHA-256 block. Ports: the state's 256 bits where it is variable, then the message's variable
- * bits; a word's bits most significant first. Outputs: the new state's 256 bits.
- * The message: `variable` bits from the start, of which those at 248 and 504 are the constant zero
- * where numbers of 255 bits are hashed (`numbers`); behind them, in the block where the message of
- * `total` bits ends, the standard's padding. A label's first block has the replica id (255 bits),
- * the layer's number and 64 bits of the node. */
+ * bits; a word's bits most significant first. Outputs: the new state's 256 bits. State or message
+ * must have a variable bit. The message: `variable` bits from the start, of which those at 248 and
+ * 504 are the constant zero where numbers of 255 bits are hashed (`numbers`); behind them, in the
+ * block where the message of `total` bits ends, the standard's padding. A label's first block has
+ * the replica id (255 bits), the layer's number and 64 bits of the node. */
 struct cuzk_sha256_block {
     bool constant_state;
     bool numbers;
