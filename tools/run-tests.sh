@@ -1,12 +1,13 @@
 #!/bin/bash
 # run-tests.sh LABEL BUILD-DIR…: runs the tests of some builds with ctest and adds their cases up.
 # LABEL is `unit` (everything that is not slow) or `slow`. Prints each failure's output, and last the
-# line `N passed, N failed`: single cases where a test program counts them (cmocka, or our own
-# `N passed, N failed`), else one a program. Exit 1 if anything failed, did not run, or nothing ran.
+# line `N passed, N failed` (with `, N skipped` behind it where there are some, each named): single
+# cases where a test program counts them (cmocka, or our own `N passed, N failed`), else one a program.
+# Exit 1 if anything failed, did not run, or nothing ran.
 set -uo pipefail
 label=$1
 shift
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 for build in "$@"; do
     log=$(mktemp)
     case $label in
@@ -16,7 +17,7 @@ for build in "$@"; do
     echo "== $(basename "$build") =="
     ctest --test-dir "$build" "${select[@]}" -j "${CUZK_TEST_JOBS:-2}" --no-tests=error -V >"$log" 2>&1
     rc=$?
-    read -r p f < <(python3 - "$log" <<'PY'
+    read -r p f s < <(python3 - "$log" <<'PY'
 import re, sys
 
 text = open(sys.argv[1], errors="replace").read()
@@ -30,21 +31,25 @@ for line in text.splitlines():
         c[1] += int(m[3] or m[5] or 0)
     m = re.match(r"\s*\d+/\d+ Test\s+#(\d+): (\S+) \.*\s*(.*)$", line)
     if m:
-        result[m[1]] = ("Passed" in m[3], m[2])
-p = f = 0
-for number, (ok, name) in result.items():
+        result[m[1]] = (m[3], m[2])
+p = f = s = 0
+for number, (verdict, name) in result.items():
     inside = cases.get(number, [0, 0])
-    if ok:
+    if "Skipped" in verdict:
+        s += 1
+        print(f"skipped: {name} (no device of its kind here)", file=sys.stderr)
+    elif "Passed" in verdict:
         p += max(inside[0], 1)
         f += inside[1]
     else:
         p += inside[0]
         f += max(inside[1], 1)
-print(p, f)
+print(p, f, s)
 PY
     )
     passed=$((passed + p))
     failed=$((failed + f))
+    skipped=$((skipped + s))
     if [ $rc -ne 0 ]; then
         [ "$f" -gt 0 ] || failed=$((failed + 1))
         grep -E 'FAILED|\*\*\*|error:|ERROR|Assertion|runtime error|Sanitizer|rror: ' "$log" | head -60
@@ -55,5 +60,7 @@ PY
     fi
     rm -f "$log"
 done
-echo "$passed passed, $failed failed"
+tail=""
+[ "$skipped" -eq 0 ] || tail=", $skipped skipped"
+echo "$passed passed, $failed failed$tail"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -32,8 +32,7 @@ tools/run-tests.sh unit build/ci build/asan build/tsan | tee build/test.log || f
 if [ $fail -ne 0 ]; then
     # a failed lint counts as a failure in the closing line too
     line=$(tail -1 build/test.log)
-    p=${line%% passed*} f=${line##*, }
-    f=${f%% failed*}
-    [ "$f" -gt 0 ] || echo "$p passed, 1 failed"
+    p=${line%% passed*} f=${line#* passed, }
+    [ "${f%% failed*}" -gt 0 ] || echo "$p passed, 1 failed"
     exit 1
 fi
