@@ -108,7 +108,26 @@ static void test_other_forms(void **state)
     cuzk_porep_sector_destroy(raw);
     cuzk_porep_sector_destroy(wrapped);
 
+    /* printed for people: a line each number */
+    struct cuzk_error err;
+    struct cuzk_porep_sector *pretty;
+    size_t size, n = 0;
+    uint8_t *text = vector_read("sectors/v11-102/c1.json.zst", &size), *blank = malloc(6 * size);
+    assert_non_null(blank);
+    for (size_t i = 0; i < size; i++) {
+        blank[n++] = text[i];
+        if (strchr(",:[{", text[i]) != NULL) {
+            memcpy(blank + n, "\r\n\t ", 4);
+            n += 4;
+        }
+    }
     raw = read_vector("sectors/v11-102/c1.json.zst", NULL);
+    assert_ok(cuzk_c1_parse(&pretty, "c1.json", blank, n, NULL, NULL, &err), err);
+    assert_same(raw, pretty);
+    cuzk_porep_sector_destroy(pretty);
+    free(blank);
+    free(text);
+
     struct cuzk_porep_sector *sorted = read_vector("sectors/v11-102/c1-sorted-keys.json.zst", NULL);
     assert_same(raw, sorted);
     cuzk_porep_sector_destroy(raw);
