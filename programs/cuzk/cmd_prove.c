@@ -68,6 +68,7 @@ static void print_totals(struct output *out, const struct totals *t, double seco
 
 struct job {
     const char *params, *c1, *r1cs, *circuit, *proof;
+    const char *make_key, *waste; /* a key made in memory: where its verifying key goes; NULL: no */
     bool owner_given;
     uint64_t miner, sector, repeat;
     const struct cuzk_insecure_rs *rs; /* NULL: random */
@@ -119,6 +120,19 @@ static enum cuzk_key_mode key_mode(const struct cuzk_context *context)
     return strncmp(device->name, "cuda", 4) == 0 ? CUZK_KEY_DECODED : CUZK_KEY_STREAMED;
 }
 
+/* Makes a development key in the device's memory and writes its verifying key. */
+static cuzk_status make_key(struct session *s, const struct job *job, struct cuzk_error *err)
+{
+    struct cuzk_verifier *verifier = NULL;
+    cuzk_status status = cuzk_key_make(&s->key, s->relation, job->waste, err);
+    if (status == CUZK_OK)
+        status = cuzk_verifier_of_key(&verifier, s->key, err);
+    if (status == CUZK_OK)
+        status = cuzk_verifier_write(verifier, job->make_key, err);
+    cuzk_verifier_free(verifier);
+    return status;
+}
+
 /* Reads the input, makes the circuit and opens the key. */
 static cuzk_status session_start(struct session *s, const struct job *job,
                                  const struct cuzk_options *options, struct cuzk_error *err)
@@ -138,14 +152,17 @@ static cuzk_status session_start(struct session *s, const struct job *job,
             return status;
         params = s->sector->params;
     }
-    status = key_path(key, sizeof key, job, params, err);
+    if (job->make_key == NULL)
+        status = key_path(key, sizeof key, job, params, err);
     if (status == CUZK_OK)
         status = open_relation(&s->relation, job->c1 == NULL ? &s->witness : NULL, s->context,
                                job->c1 != NULL ? params->circuit : job->r1cs, err);
     if (status == CUZK_OK && job->c1 == NULL && s->witness == NULL)
         status = cuzk_fail(err, CUZK_E_FORMAT, "%s: holds no witness to prove", job->r1cs);
     if (status == CUZK_OK)
-        status = cuzk_key_open(&s->key, s->relation, key, key_mode(s->context), err);
+        status = job->make_key != NULL
+                     ? make_key(s, job, err)
+                     : cuzk_key_open(&s->key, s->relation, key, key_mode(s->context), err);
     if (status != CUZK_OK)
         return status;
     s->partitions = params != NULL ? params->partitions : 1;
@@ -218,6 +235,10 @@ static cuzk_status prove(struct output *out, const struct job *job,
     }
     output_number(out, "partitions", s.partitions);
     output_bool(out, "insecure_rs", job->rs != NULL);
+    if (job->make_key != NULL) {
+        output_text(out, "development_key", "made in memory");
+        output_bool(out, "insecure_waste", job->waste != NULL);
+    }
     output_seconds(out, "opening", cuzk_os_seconds() - start);
     output_array(out, "runs");
     progress_start(&progress, "proving", "partitions");
@@ -252,6 +273,10 @@ static int run(const struct command *self, int argc, char **argv)
     const struct option_spec options[] = {
         {"params", "KEY.params", OPTION_TEXT, &job.params,
          "the proving key (default: the network's, where the parameters are kept)"},
+        {"make-key", "KEY.vk", OPTION_TEXT, &job.make_key,
+         "or a development key, made in the device's memory; its verifying key goes here"},
+        {"insecure-waste", "FILE.json", OPTION_TEXT, &job.waste,
+         "with --make-key: take the waste from a file: for tests"},
         {"c1", "C1.json", OPTION_TEXT, &job.c1, "the C1 output to prove, raw or wrapped"},
         {"r1cs", "FILE", OPTION_TEXT, &job.r1cs, "or a dump that holds a witness"},
         {"out", "PROOF.bin", OPTION_TEXT, &job.proof, "where the proof goes"},
@@ -283,6 +308,10 @@ static int run(const struct command *self, int argc, char **argv)
         return usage_error(&out, self, "exactly one of --c1 and --r1cs is needed");
     if (job.proof == NULL)
         return usage_error(&out, self, "--out is needed");
+    if (job.make_key != NULL && job.params != NULL)
+        return usage_error(&out, self, "--params and --make-key exclude each other");
+    if (job.waste != NULL && job.make_key == NULL)
+        return usage_error(&out, self, "--insecure-waste needs --make-key");
     if (miner.given != sector.given)
         return usage_error(&out, self, "--miner and --sector come together");
     if (miner.given && job.c1 == NULL)

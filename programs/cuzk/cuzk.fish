@@ -21,6 +21,8 @@ complete -c cuzk -n '__fish_seen_subcommand_from setup' -l memory -x -d 'most me
 complete -c cuzk -n '__fish_seen_subcommand_from setup' -l isa -x -a 'portable x86_64-adx' -d 'instruction set path'
 complete -c cuzk -n '__fish_seen_subcommand_from setup' -l device -x -a 'auto cpu cuda cuda:0' -d 'where to compute'
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l params -r -d 'the proving key'
+complete -c cuzk -n '__fish_seen_subcommand_from prove' -l make-key -r -d 'or make a development key in memory'
+complete -c cuzk -n '__fish_seen_subcommand_from prove' -l insecure-waste -r -d 'take the waste from a file: for tests'
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l c1 -r -d 'the C1 output to prove'
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l r1cs -r -d 'or a dump that holds a witness'
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l out -r -d 'where the proof goes'

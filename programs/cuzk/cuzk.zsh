@@ -40,6 +40,8 @@ setup) _arguments \
   ':circuit or file:_cuzk_circuit_or_file' ;;
 prove) _arguments \
   '--params[the proving key]:file:_files' \
+  '--make-key[or make a development key in memory]:file:_files' \
+  '--insecure-waste[take the waste from a file: for tests]:file:_files' \
   '--c1[the C1 output to prove]:file:_files' \
   '--r1cs[or a dump that holds a witness]:file:_files' \
   '--out[where the proof goes]:file:_files' \

@@ -217,6 +217,15 @@ def test_toy_circuits():
             seen.add(read("p.bin"))
             cuzk("verify", "--vk", "k.params", "--proof", "p.bin", "--r1cs", circuit)
         assert len(seen) == 3
+        # the same key made in memory, and a random one
+        r = cuzk("prove", "--make-key", "m.vk", "--insecure-waste", KEYS + name + ".proof.json",
+                 "--r1cs", circuit, "--insecure-rs", rs_of(name), "--out", "p.bin", "--json").json()
+        assert r["development_key"] == "made in memory" and r["insecure_waste"]
+        assert read("p.bin").hex() == want["proof"] and read("m.vk") == read("k.vk")
+        cuzk("prove", "--make-key", "m.vk", "--r1cs", circuit, "--out", "p.bin")
+        assert read("m.vk") != read("k.vk")
+        cuzk("verify", "--vk", "m.vk", "--proof", "p.bin", "--r1cs", circuit).says("valid")
+        cuzk("verify", "--vk", "k.vk", "--proof", "p.bin", "--r1cs", circuit, code=1)
         # our own random key
         cuzk("setup", circuit, "--out", "own.params")
         assert read("own.params") != read("k.params")
