@@ -8,48 +8,29 @@
 #include "circuit/porep_circuit.h"
 #include "format/c1.h"
 #include "format/snarkjs.h"
-#include "groth16/groth16.h"
 
 /* A circuit's name wins over a file's: a file called porep-2KiB is ./porep-2KiB. */
-static cuzk_status build(struct cuzk_circuit **out, struct cuzk_witness **witness,
-                         const char *circuit, struct cuzk_budget *budget, struct cuzk_error *err)
+static cuzk_status absent(const char *circuit, struct cuzk_error *err)
 {
-    const struct cuzk_porep_params *params = cuzk_porep_by_circuit(circuit);
-    if (witness != NULL)
-        *witness = NULL;
-    if (params != NULL)
-        return cuzk_porep_circuit(out, params, budget, err);
-    cuzk_status status = cuzk_dump_read(out, witness, circuit, budget, err);
-    if (status == CUZK_E_NOT_FOUND)
-        return cuzk_fail(err, status,
-                         "%s: neither a circuit (porep-2KiB, porep-8MiB, porep-512MiB, "
-                         "porep-32GiB, porep-64GiB, porep-mini32) nor a file",
-                         circuit);
-    return status;
+    return cuzk_fail(err, CUZK_E_NOT_FOUND,
+                     "%s: neither a circuit (porep-2KiB, porep-8MiB, porep-512MiB, porep-32GiB, "
+                     "porep-64GiB, porep-mini32) nor a file",
+                     circuit);
 }
 
 cuzk_status open_circuit(struct cuzk_circuit **out, const char *circuit, struct cuzk_error *err)
 {
-    return build(out, NULL, circuit, NULL, err);
+    const struct cuzk_porep_params *params = cuzk_porep_by_circuit(circuit);
+    cuzk_status status = params != NULL ? cuzk_porep_circuit(out, params, NULL, err)
+                                        : cuzk_dump_read(out, NULL, circuit, NULL, err);
+    return status == CUZK_E_NOT_FOUND ? absent(circuit, err) : status;
 }
 
 cuzk_status open_relation(struct cuzk_relation **out, struct cuzk_witness **witness,
                           struct cuzk_context *context, const char *circuit, struct cuzk_error *err)
 {
-    struct cuzk_circuit *built;
-    *out = NULL;
-    cuzk_status status = build(&built, witness, circuit, context->host, err);
-    if (status != CUZK_OK)
-        return status;
-    status = cuzk_relation_create(out, context, built, err);
-    if (status != CUZK_OK) {
-        cuzk_circuit_destroy(built);
-        if (witness != NULL) {
-            cuzk_witness_destroy(*witness);
-            *witness = NULL;
-        }
-    }
-    return status;
+    cuzk_status status = cuzk_relation_open(out, witness, context, circuit, err);
+    return status == CUZK_E_NOT_FOUND ? absent(circuit, err) : status;
 }
 
 cuzk_status read_sector(struct cuzk_porep_sector **out, const char *c1,

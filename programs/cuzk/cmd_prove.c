@@ -11,6 +11,7 @@
 #include "format/network_keys.h"
 #include "groth16/groth16.h"
 #include "options.h"
+#include "pipeline.h"
 #include "progress.h"
 
 /* "R,S", each 32 bytes in hex, little-endian, below r. */
@@ -72,6 +73,7 @@ struct job {
     bool owner_given;
     uint64_t miner, sector, repeat;
     const struct cuzk_insecure_rs *rs; /* NULL: random */
+    struct option_number overlap;
 };
 
 /* The key named, or the network's for the circuit. */
@@ -172,32 +174,95 @@ static cuzk_status session_start(struct session *s, const struct job *job,
     return CUZK_OK;
 }
 
+/* One run over all partitions, as the pipeline's steps see it. */
+struct proving {
+    struct session *session;
+    const struct job *job;
+    struct totals totals; /* witness_seconds is the making step's, the report the finishing one's */
+    struct progress *progress;
+    uint64_t done_before;
+};
+
+/* Says whose partition it was. */
+static cuzk_status of_partition(const struct proving *run, uint32_t p, cuzk_status status,
+                                struct cuzk_error *err)
+{
+    if (status == CUZK_OK)
+        return status;
+    return run->session->sector != NULL
+               ? cuzk_fail_prefix(err, status, "%s: partition %u", run->job->c1, p)
+               : cuzk_fail_prefix(err, status, "%s", run->job->r1cs);
+}
+
+static cuzk_status make(void *context, uint32_t p, void **made, struct cuzk_error *err)
+{
+    struct proving *run = context;
+    const struct session *s = run->session;
+    struct cuzk_witness *witness;
+    double start = cuzk_os_seconds();
+    cuzk_status status =
+        s->sector != NULL
+            ? partition_witness(&witness, s->relation->circuit, s->sector, p, s->context->host, err)
+            : copy_witness(&witness, s->relation->circuit, s->witness, s->context->host, err);
+    run->totals.witness_seconds += cuzk_os_seconds() - start;
+    *made = witness;
+    return of_partition(run, p, status, err);
+}
+
+static cuzk_status start(void *context, uint32_t p, void **made, void **started,
+                         struct cuzk_error *err)
+{
+    struct proving *run = context;
+    struct cuzk_witness *witness = *made;
+    struct cuzk_pending_proof *pending = NULL;
+    cuzk_status status = cuzk_prove_start(&pending, run->session->key, &witness, err);
+    *made = witness;
+    *started = pending;
+    return of_partition(run, p, status, err);
+}
+
+static cuzk_status finish(void *context, uint32_t p, void *started, struct cuzk_error *err)
+{
+    struct proving *run = context;
+    struct cuzk_pending_proof *pending = started;
+    struct cuzk_prove_report report;
+    cuzk_status status = cuzk_prove_finish(
+        &pending, run->job->rs, run->session->proofs + (size_t)p * CUZK_PROOF_BYTES, &report, err);
+    if (status == CUZK_OK) {
+        add(&run->totals, &report);
+        progress_update(run->progress, run->done_before + p + 1,
+                        run->session->partitions * run->job->repeat);
+    }
+    return of_partition(run, p, status, err);
+}
+
+static void drop_made(void *made)
+{
+    cuzk_witness_free(made);
+}
+static void drop_started(void *started)
+{
+    cuzk_prove_abandon(started);
+}
+
+/* A card computes while the processor makes the next witness and finishes the last proof. The
+ * processor itself has nothing to gain: its steps share the same cores, and its memory. */
+static bool overlaps(const struct session *s, const struct job *job)
+{
+    if (job->overlap.given)
+        return job->overlap.value != 0;
+    return strcmp(cuzk_device_describe(cuzk_context_device(s->context))->name, "cpu") != 0;
+}
+
 /* All partitions once. */
 static cuzk_status prove_all(struct session *s, const struct job *job, struct totals *totals,
                              struct progress *progress, uint64_t done, struct cuzk_error *err)
 {
-    *totals = (struct totals){0};
-    for (uint32_t p = 0; p < s->partitions; p++) {
-        struct cuzk_witness *witness = NULL;
-        struct cuzk_prove_report report;
-        double start = cuzk_os_seconds();
-        cuzk_status status =
-            s->sector != NULL
-                ? partition_witness(&witness, s->relation->circuit, s->sector, p, s->context->host,
-                                    err)
-                : copy_witness(&witness, s->relation->circuit, s->witness, s->context->host, err);
-        totals->witness_seconds += cuzk_os_seconds() - start;
-        if (status == CUZK_OK)
-            status = cuzk_prove(s->key, &witness, job->rs, s->proofs + (size_t)p * CUZK_PROOF_BYTES,
-                                &report, err);
-        cuzk_witness_free(witness);
-        if (status != CUZK_OK)
-            return s->sector != NULL ? cuzk_fail_prefix(err, status, "%s: partition %u", job->c1, p)
-                                     : cuzk_fail_prefix(err, status, "%s", job->r1cs);
-        add(totals, &report);
-        progress_update(progress, done + p + 1, s->partitions * job->repeat);
-    }
-    return CUZK_OK;
+    static const struct pipeline_steps steps = {make, start, finish, drop_made, drop_started};
+    struct proving run = {.session = s, .job = job, .progress = progress, .done_before = done};
+    cuzk_status status = pipeline_run(&steps, &run, s->partitions, overlaps(s, job), err);
+    *totals = run.totals;
+    return status;
 }
 
 static cuzk_status write_proof(const char *path, const struct session *s, struct cuzk_error *err)
@@ -291,6 +356,8 @@ static int run(const struct command *self, int argc, char **argv)
         {"device", "NAME", OPTION_TEXT, &settings.device,
          "where to prove (see `cuzk devices`; default: auto)"},
         {"repeat", "N", OPTION_NUMBER, &repeat, "prove N times, and report each"},
+        {"overlap", "0|1", OPTION_NUMBER, &job.overlap,
+         "make and start partitions beside others (default: 1 on a card)"},
     };
     const struct usage usage = {
         NULL, 0, 0,

@@ -35,6 +35,7 @@ complete -c cuzk -n '__fish_seen_subcommand_from prove' -l memory -x -d 'most ho
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l isa -x -a 'portable x86_64-adx' -d 'instruction set path'
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l device -x -a 'auto cpu cuda cuda:0' -d 'where to prove'
 complete -c cuzk -n '__fish_seen_subcommand_from prove' -l repeat -x -d 'prove N times'
+complete -c cuzk -n '__fish_seen_subcommand_from prove' -l overlap -x -a '0 1' -d 'partitions beside others'
 complete -c cuzk -n '__fish_seen_subcommand_from verify' -l vk -r -d 'the verifying key'
 complete -c cuzk -n '__fish_seen_subcommand_from verify' -l proof -r -d 'the proof'
 complete -c cuzk -n '__fish_seen_subcommand_from verify' -l c1 -r -d 'the statement of a C1 output'

@@ -54,6 +54,7 @@ prove) _arguments \
   '--isa[instruction set path]:path:(portable x86_64-adx)' \
   '--device[where to prove]:device:(auto cpu cuda cuda\:0)' \
   '--repeat[prove N times]:value:' \
+  '--overlap[partitions beside others]:value:(0 1)' \
   '--json[print JSON]' \
   '--help[describe the command]' ;;
 verify) _arguments \
