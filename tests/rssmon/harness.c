@@ -274,6 +274,8 @@ struct outcome *outcome_read(const char *path)
     memset(&o, 0, sizeof o);
     o.points = points;
     o.least = UINT64_MAX;
+    rssmon_record_init(&r, RSSMON_SAMPLE);
+    o.last = r.u.sample; /* all unknown */
     if (rssmon_log_open_read(&reader, path, &err) != RSSMON_OK)
         fail_msg("%s; rssmon said: %s", err.message, output_of("stderr"));
     while (rssmon_log_next(reader, &r, &err) == RSSMON_OK) {
