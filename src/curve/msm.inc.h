@@ -349,7 +349,8 @@ CUZK_MAYBE void GN(_msm_weigh)(void *context, size_t window, unsigned worker)
 /* ---- the whole ---- */
 
 /* The window of least cost for n points, in additions: each point once a window, each bucket two
- * and a little for its share of smaller batches. */
+ * and a little for its share of smaller batches. A wider one, whose buckets take twice the memory,
+ * must save two hundredths. */
 CUZK_MAYBE unsigned GN(_msm_window)(size_t n)
 {
     unsigned best = 1;
@@ -357,7 +358,7 @@ CUZK_MAYBE unsigned GN(_msm_window)(size_t n)
     for (unsigned c = 1; c <= 18 && c <= GS_BITS; c++) {
         uint64_t buckets = (uint64_t)GN(_digit_count)(c) << (c - 1);
         double cost = (double)GN(_digit_count)(c) * (double)n + 2.2 * (double)buckets;
-        if (c > 1 && (cost >= least || buckets * sizeof(struct AFFINE) > MSM_BUCKET_BYTES))
+        if (c > 1 && (cost >= 0.98 * least || buckets * sizeof(struct AFFINE) > MSM_BUCKET_BYTES))
             continue;
         best = c;
         least = cost;

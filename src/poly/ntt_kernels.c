@@ -54,18 +54,18 @@ static inline void fr_shift_down_far(fr *r, const fr *a, unsigned s)
 /* (a, b) = (a + t b, a - t b) */
 static inline void butterfly(fr *a, fr *b, const fr *t)
 {
-    fr u, v = *a;
+    fr u;
     bls12_381_fr_mul(&u, b, t);
-    bls12_381_fr_add(a, &v, &u);
-    bls12_381_fr_sub(b, &v, &u);
+    bls12_381_fr_sub(b, a, &u);
+    bls12_381_fr_add(a, a, &u);
 }
 
 /* Its inverse without the factor 2: (a, b) = (a + b, t (a - b)) */
 static inline void butterfly_inverse(fr *a, fr *b, const fr *t)
 {
-    fr u, v = *b;
-    bls12_381_fr_sub(&u, a, &v);
-    bls12_381_fr_add(a, a, &v);
+    fr u;
+    bls12_381_fr_sub(&u, a, b);
+    bls12_381_fr_add(a, a, b);
     bls12_381_fr_mul(b, &u, t);
 }
 
