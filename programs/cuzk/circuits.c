@@ -7,6 +7,7 @@
 #include "circuit/dump.h"
 #include "circuit/porep_circuit.h"
 #include "format/c1.h"
+#include "format/network_keys.h"
 #include "format/snarkjs.h"
 
 /* A circuit's name wins over a file's: a file called porep-2KiB is ./porep-2KiB. */
@@ -31,6 +32,18 @@ cuzk_status open_relation(struct cuzk_relation **out, struct cuzk_witness **witn
 {
     cuzk_status status = cuzk_relation_open(out, witness, context, circuit, err);
     return status == CUZK_E_NOT_FOUND ? absent(circuit, err) : status;
+}
+
+cuzk_status network_key_path(char *out, size_t size, const struct cuzk_porep_params *params,
+                             bool vk, struct cuzk_error *err)
+{
+    const struct cuzk_network_key *key =
+        params != NULL ? cuzk_network_key_porep(params->sector_size) : NULL;
+    if (key == NULL || strcmp(params->circuit, "porep-mini32") == 0)
+        return cuzk_fail(err, CUZK_E_ARGUMENT,
+                         "--%s is needed: the network has no key for this circuit",
+                         vk ? "vk" : "params");
+    return cuzk_network_key_path(out, size, key, vk, err);
 }
 
 cuzk_status read_sector(struct cuzk_porep_sector **out, const char *c1,
@@ -124,7 +137,7 @@ static cuzk_status from_statement(struct public_inputs *out,
     out->values = values;
     out->count = count;
     out->each = each;
-    out->registered = statement->params->registered;
+    out->params = statement->params;
     return CUZK_OK;
 }
 

@@ -16,6 +16,11 @@ cuzk_status open_circuit(struct cuzk_circuit **out, const char *circuit, struct 
 /* What --circuit says; NULL, with the error, if there is no such circuit. */
 const struct cuzk_porep_params *circuit_params(const char *name, struct cuzk_error *err);
 
+/* Path of the network's key for a circuit: CUZK_E_ARGUMENT where it has none (params may be NULL).
+ */
+cuzk_status network_key_path(char *out, size_t size, const struct cuzk_porep_params *params,
+                             bool vk, struct cuzk_error *err);
+
 /* C1 read and held against itself: challenges, comm_r. budget may be NULL. */
 cuzk_status read_sector(struct cuzk_porep_sector **out, const char *c1,
                         const struct cuzk_porep_params *circuit, struct cuzk_budget *budget,
@@ -36,9 +41,9 @@ cuzk_status copy_witness(struct cuzk_witness **out, const struct cuzk_circuit *c
 struct public_inputs {
     struct bls12_381_fr *values; /* count · each; freed by public_inputs_free */
     uint32_t count, each;
-    bool owner_checked;     /* the replica id was computed from a miner and a sector */
-    bool of_another;        /* with CUZK_E_MISMATCH: not of the miner and sector that were given */
-    const char *registered; /* the registered proof; NULL where there is none */
+    bool owner_checked; /* the replica id was computed from a miner and a sector */
+    bool of_another;    /* with CUZK_E_MISMATCH: not of the miner and sector that were given */
+    const struct cuzk_porep_params *params; /* NULL where the source names no registered proof */
 };
 void public_inputs_free(struct public_inputs *inputs);
 

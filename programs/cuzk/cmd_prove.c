@@ -8,7 +8,6 @@
 #include "base/os.h"
 #include "circuits.h"
 #include "format/json_in.h"
-#include "format/network_keys.h"
 #include "groth16/groth16.h"
 #include "options.h"
 #include "pipeline.h"
@@ -86,12 +85,7 @@ static cuzk_status key_path(char *out, size_t size, const struct job *job,
                    ? CUZK_OK
                    : cuzk_fail(err, CUZK_E_ARGUMENT, "--params: too long a path");
     }
-    const struct cuzk_network_key *key =
-        params != NULL ? cuzk_network_key_porep(params->sector_size) : NULL;
-    if (key == NULL || strcmp(params->circuit, "porep-mini32") == 0)
-        return cuzk_fail(err, CUZK_E_ARGUMENT,
-                         "--params is needed: the network has no key for this circuit");
-    return cuzk_network_key_path(out, size, key, false, err);
+    return network_key_path(out, size, params, false, err);
 }
 
 struct session {

@@ -2,8 +2,28 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "circuits.h"
+#include "format/key_check.h"
+#include "format/network_keys.h"
 #include "format/proof.h"
 #include "options.h"
+
+/* A verifying key taken by its published name must be the published one: its digest costs nothing,
+ * and whoever wants another says so with --vk. */
+static cuzk_status check_published(const char *path, struct cuzk_error *err)
+{
+    struct cuzk_key_report report;
+    bool named_vk, digest_vk;
+    cuzk_status status = cuzk_key_check(&report, path, true, NULL, NULL, NULL, err);
+    if (status != CUZK_OK)
+        return status;
+    if (cuzk_network_key_by_digest(report.blake2b, &digest_vk) !=
+        cuzk_network_key_by_name(path, &named_vk))
+        return cuzk_fail(err, CUZK_E_DIGEST,
+                         "%s: not the network's key: its digest is %s, another one is published; "
+                         "fetch it again, or name it with --vk",
+                         path, report.blake2b);
+    return CUZK_OK;
+}
 
 /* CUZK_OK: valid. */
 static cuzk_status check(struct output *out, const char *vk, const char *proof,
@@ -13,15 +33,22 @@ static cuzk_status check(struct output *out, const char *vk, const char *proof,
     struct public_inputs inputs = {0};
     uint8_t *bytes = NULL, *encoded = NULL;
     size_t size = 0;
-    cuzk_status status = cuzk_verifier_open(&verifier, vk, err);
-    if (status == CUZK_OK)
-        status = cuzk_os_read_file(&bytes, &size, proof,
-                                   (size_t)CUZK_PROOF_BYTES * CUZK_PROOF_MAX_PARTITIONS, err);
+    char path[4096];
+    cuzk_status status = cuzk_os_read_file(
+        &bytes, &size, proof, (size_t)CUZK_PROOF_BYTES * CUZK_PROOF_MAX_PARTITIONS, err);
     if (status == CUZK_OK) {
         status = public_inputs_read(&inputs, source, err);
         if (inputs.of_another) /* an answer: not valid for the sector that was asked about */
             status = CUZK_E_PROOF;
     }
+    if (status == CUZK_OK && vk == NULL) {
+        status = network_key_path(path, sizeof path, inputs.params, true, err);
+        if (status == CUZK_OK)
+            status = check_published(path, err);
+        vk = path;
+    }
+    if (status == CUZK_OK)
+        status = cuzk_verifier_open(&verifier, vk, err);
     if (status != CUZK_OK)
         goto done;
     if (inputs.each != cuzk_verifier_inputs(verifier)) {
@@ -45,11 +72,12 @@ static cuzk_status check(struct output *out, const char *vk, const char *proof,
         goto done;
     }
     output_text(out, "verdict", "valid");
-    if (inputs.registered != NULL)
-        output_text(out, "registered_proof", inputs.registered);
+    output_text(out, "vk", vk);
+    if (inputs.params != NULL)
+        output_text(out, "registered_proof", inputs.params->registered);
     output_number(out, "partitions", inputs.count);
     output_number(out, "public_inputs", inputs.each);
-    if (inputs.registered != NULL) {
+    if (inputs.params != NULL) {
         output_bool(out, "miner_and_sector_checked", inputs.owner_checked);
         if (!inputs.owner_checked && !out->json)
             output_text(out, "note",
@@ -69,7 +97,8 @@ static int run(const struct command *self, int argc, char **argv)
     struct input_source source = {0};
     struct option_number miner = {0}, sector = {0};
     const struct option_spec options[] = {
-        {"vk", "KEY.vk", OPTION_TEXT, &vk, "the verifying key (a .params will do)"},
+        {"vk", "KEY.vk", OPTION_TEXT, &vk,
+         "the verifying key (a .params will do; default: the network's)"},
         {"proof", "PROOF.bin", OPTION_TEXT, &proof, "the proof: 192 bytes a partition"},
         {"c1", "C1.json", OPTION_TEXT, &source.c1, "take the statement from a C1 output"},
         {"statement", "META.json", OPTION_TEXT, &source.statement, "take it from a statement"},
@@ -92,8 +121,8 @@ static int run(const struct command *self, int argc, char **argv)
         return code;
     int sources = (source.c1 != NULL) + (source.statement != NULL) + (source.public_json != NULL) +
                   (source.r1cs != NULL);
-    if (vk == NULL || proof == NULL)
-        return usage_error(&out, self, "--%s is needed", vk == NULL ? "vk" : "proof");
+    if (proof == NULL)
+        return usage_error(&out, self, "--proof is needed");
     if (sources != 1)
         return usage_error(&out, self,
                            "exactly one of --c1, --statement, --public and --r1cs is needed");

@@ -287,6 +287,19 @@ def test_key_of_another_circuit():
     cuzk("prove", "--params", KEYS + "toy5.params", "--c1", "c1.json", "--out", "p.bin",
          code=2).says("toy5.params")
     assert not os.path.exists("p.bin")
+    # the network's keys are taken where they should be, and nothing else under their names
+    write("p.bin", bytes.fromhex(json.load(open(KEYS + "porep-2KiB-dev.json"))["proofs"][0]["proof"]))
+    cuzk("verify", "--proof", "p.bin", "--c1", "c1.json", code=2,
+         env={"FIL_PROOFS_PARAMETER_CACHE": "/nonexistent"}).says("/nonexistent/v28-stacked")
+    os.mkdir("keys")
+    shutil.copy(KEYS + "porep-2KiB-dev.vk", "keys/v28-stacked-proof-of-replication-merkletree-"
+                "poseidon_hasher-8-0-0-sha256_hasher-"
+                "032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f.vk")
+    r = cuzk("verify", "--proof", "p.bin", "--c1", "c1.json", "--json", code=2,
+             env={"FIL_PROOFS_PARAMETER_CACHE": "keys"})
+    assert r.json()["error"]["status"] == "digest" and "keys/v28-stacked" in r.out
+    cuzk("verify", "--proof", "p.bin", "--r1cs", KEYS + "toy5.r1cs.zst", code=2).says("--vk is")
+    os.remove("p.bin")
     # no key in the cache: the error names the path where the network's should be
     r = cuzk("prove", "--c1", "c1.json", "--out", "p.bin", code=2,
              env={"FIL_PROOFS_PARAMETER_CACHE": "/nonexistent/keys"})
