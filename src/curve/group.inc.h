@@ -233,8 +233,11 @@ CUZK_MAYBE void GN(_mul_limbs)(struct G *r, const struct G *a, const uint64_t *k
         else
             GN(_add)(&table[i], &table[i - 1], a);
     GN(_set_infinity)(&t);
-    for (int i = 16 * words; i >= 0; i--) {
-        for (int j = 0; j < 4; j++)
+    int top = 16 * words; /* the first digit that can be set */
+    while (top > 0 && (k[(top - 1) / 16] >> (4 * ((top - 1) % 16)) & 15) == 0)
+        top--;
+    for (int i = top; i >= 0; i--) {
+        for (int j = 0; j < 4 && i < top; j++)
             GN(_double)(&t, &t);
         /* Digit i is k's nibble i plus the top bit of the nibble below, less 16 for its own. */
         int nibble = i < 16 * words ? (int)(k[i / 16] >> (4 * (i % 16)) & 15) : 0;
@@ -256,7 +259,9 @@ CUZK_MAYBE void GN(_mul_sparse)(struct G *r, const struct G *a, uint64_t k)
 {
     struct G t;
     GN(_set_infinity)(&t);
-    for (int i = 63; i >= 0; i--) {
+    if (k != 0)
+        t = *a;
+    for (int i = k != 0 ? 62 - __builtin_clzll(k) : -1; i >= 0; i--) {
         GN(_double)(&t, &t);
         if ((k >> i & 1) != 0)
             GN(_add)(&t, &t, a);

@@ -277,10 +277,10 @@ CUZK_INLINE void FN(_adx_select)(struct F *r, uint64_t t0, uint64_t t1, uint64_t
 CUZK_INLINE void FN(_add)(struct F *r, const struct F *a, const struct F *b)
 {
     LOAD(a->l);
-    __asm__("addq %[b], %[t0]\n\tadcq 8+%[b], %[t1]\n\tadcq 16+%[b], %[t2]\n\t"
-            "adcq 24+%[b], %[t3]\n\tadcq 32+%[b], %[t4]\n\tadcq 40+%[b], %[t5]"
+    __asm__("addq (%[b]), %[t0]\n\tadcq 8(%[b]), %[t1]\n\tadcq 16(%[b]), %[t2]\n\t"
+            "adcq 24(%[b]), %[t3]\n\tadcq 32(%[b]), %[t4]\n\tadcq 40(%[b]), %[t5]"
             : IN_OUT
-            : [b] "m"(*b)
+            : [b] "r"(b), "m"(*b)
             : "cc");
     FN(_adx_select)(r, t0, t1, t2, t3, t4, t5);
 }
@@ -288,10 +288,10 @@ CUZK_INLINE void FN(_add)(struct F *r, const struct F *a, const struct F *b)
 CUZK_INLINE void FN(_add_plain)(struct F *r, const struct F *a, const struct F *b)
 {
     LOAD(a->l);
-    __asm__("addq %[b], %[t0]\n\tadcq 8+%[b], %[t1]\n\tadcq 16+%[b], %[t2]\n\t"
-            "adcq 24+%[b], %[t3]\n\tadcq 32+%[b], %[t4]\n\tadcq 40+%[b], %[t5]"
+    __asm__("addq (%[b]), %[t0]\n\tadcq 8(%[b]), %[t1]\n\tadcq 16(%[b]), %[t2]\n\t"
+            "adcq 24(%[b]), %[t3]\n\tadcq 32(%[b]), %[t4]\n\tadcq 40(%[b]), %[t5]"
             : IN_OUT
-            : [b] "m"(*b)
+            : [b] "r"(b), "m"(*b)
             : "cc");
     r->l[0] = t0;
     r->l[1] = t1;
@@ -324,11 +324,11 @@ CUZK_INLINE void FN(_sub)(struct F *r, const struct F *a, const struct F *b)
 {
     uint64_t mask;
     LOAD(a->l);
-    __asm__("subq %[b], %[t0]\n\tsbbq 8+%[b], %[t1]\n\tsbbq 16+%[b], %[t2]\n\t"
-            "sbbq 24+%[b], %[t3]\n\tsbbq 32+%[b], %[t4]\n\tsbbq 40+%[b], %[t5]\n\t"
+    __asm__("subq (%[b]), %[t0]\n\tsbbq 8(%[b]), %[t1]\n\tsbbq 16(%[b]), %[t2]\n\t"
+            "sbbq 24(%[b]), %[t3]\n\tsbbq 32(%[b]), %[t4]\n\tsbbq 40(%[b]), %[t5]\n\t"
             "sbbq %[mask], %[mask]"
             : IN_OUT, [mask] "=&r"(mask)
-            : [b] "m"(*b)
+            : [b] "r"(b), "m"(*b)
             : "cc");
     FN(_adx_correct)(r, t0, t1, t2, t3, t4, t5, mask);
 }
@@ -417,7 +417,7 @@ CUZK_INLINE void FN(_mul)(struct F *r, const struct F *a, const struct F *b)
 {
     uint64_t t0, t1, t2, t3, t4, lo, hi;
     /* clang-format off */
-    __asm__(ADX_FIRST4("0", T0, T1, T2, T3, T4)
+    __asm__ volatile(ADX_FIRST4("0", T0, T1, T2, T3, T4)
             ADX_REDUCE4(T0, T1, T2, T3, T4)
             ADX_ROW4("8", T1, T2, T3, T4, T0)
             ADX_REDUCE4(T1, T2, T3, T4, T0)
@@ -426,9 +426,9 @@ CUZK_INLINE void FN(_mul)(struct F *r, const struct F *a, const struct F *b)
             ADX_ROW4("24", T3, T4, T0, T1, T2)
             ADX_REDUCE4(T3, T4, T0, T1, T2)
             ADX_SELECT4(T4, T0, T1, T2, "%[lo]", "%[hi]", "%%rdx", T3)
-            : ACCUMULATORS, [t4] "=&r"(t4), [lo] "=&r"(lo), [hi] "=&r"(hi), "=m"(*r)
-            : [r] "r"(r), [a] "r"(a), [b] "r"(b), "m"(*a), "m"(*b), MODULUS
-            : "rdx", "cc");
+            : ACCUMULATORS, [t4] "=&r"(t4), [lo] "=&r"(lo), [hi] "=&r"(hi)
+            : [r] "r"(r), [a] "r"(a), [b] "r"(b), MODULUS
+            : "rdx", "cc", "memory");
     /* clang-format on */
 }
 
@@ -437,14 +437,14 @@ CUZK_INLINE void FN(_mul_wide)(struct FN(_wide) * r, const struct F *a, const st
     uint64_t t0, t1, t2, t3, t4, lo, hi;
 #define STORE(i, t) "movq " t ", " i "(%[r])\n\t"
     /* clang-format off */
-    __asm__(ADX_FIRST4("0", T0, T1, T2, T3, T4) STORE("0", T0)
+    __asm__ volatile(ADX_FIRST4("0", T0, T1, T2, T3, T4) STORE("0", T0)
             ADX_ROW4("8", T1, T2, T3, T4, T0) STORE("8", T1)
             ADX_ROW4("16", T2, T3, T4, T0, T1) STORE("16", T2)
             ADX_ROW4("24", T3, T4, T0, T1, T2) STORE("24", T3)
             STORE("32", T4) STORE("40", T0) STORE("48", T1) STORE("56", T2)
-            : ACCUMULATORS, [t4] "=&r"(t4), [lo] "=&r"(lo), [hi] "=&r"(hi), "=&m"(*r)
-            : [r] "r"(r), [a] "r"(a), [b] "r"(b), "m"(*a), "m"(*b)
-            : "rdx", "cc");
+            : ACCUMULATORS, [t4] "=&r"(t4), [lo] "=&r"(lo), [hi] "=&r"(hi)
+            : [r] "r"(r), [a] "r"(a), [b] "r"(b)
+            : "rdx", "cc", "memory");
     /* clang-format on */
 #undef STORE
 }
@@ -453,7 +453,7 @@ CUZK_INLINE void FN(_redc)(struct F *r, const struct FN(_wide) * w)
 {
     uint64_t t0, t1, t2, t3, lo, hi, s0;
     /* clang-format off */
-    __asm__("movq (%[w]), " T0 "\n\tmovq 8(%[w]), " T1 "\n\tmovq 16(%[w]), " T2
+    __asm__ volatile("movq (%[w]), " T0 "\n\tmovq 8(%[w]), " T1 "\n\tmovq 16(%[w]), " T2
             "\n\tmovq 24(%[w]), " T3 "\n\t"
             ADX_REDUCE_LOW4(T0, T1, T2, T3)
             ADX_REDUCE_LOW4(T1, T2, T3, T0)
@@ -462,9 +462,9 @@ CUZK_INLINE void FN(_redc)(struct F *r, const struct FN(_wide) * w)
             "addq 32(%[w]), " T0 "\n\tadcq 40(%[w]), " T1 "\n\tadcq 48(%[w]), " T2
             "\n\tadcq 56(%[w]), " T3 "\n\t"
             ADX_SELECT4(T0, T1, T2, T3, "%[lo]", "%[hi]", "%%rdx", "%[s0]")
-            : ACCUMULATORS, [lo] "=&r"(lo), [hi] "=&r"(hi), [s0] "=&r"(s0), "=m"(*r)
-            : [r] "r"(r), [w] "r"(w), "m"(*w), MODULUS
-            : "rdx", "cc");
+            : ACCUMULATORS, [lo] "=&r"(lo), [hi] "=&r"(hi), [s0] "=&r"(s0)
+            : [r] "r"(r), [w] "r"(w), MODULUS
+            : "rdx", "cc", "memory");
     /* clang-format on */
 }
 
@@ -476,15 +476,15 @@ CUZK_INLINE void FN(_sqr)(struct F *r, const struct F *a)
 CUZK_INLINE void FN(_add)(struct F *r, const struct F *a, const struct F *b)
 {
     uint64_t t0 = a->l[0], t1 = a->l[1], t2 = a->l[2], t3 = a->l[3], s0, s1, s2, s3;
-    __asm__("addq %[b], %[t0]\n\tadcq 8+%[b], %[t1]\n\tadcq 16+%[b], %[t2]\n\t"
-            "adcq 24+%[b], %[t3]\n\tmovq %[t0], %[s0]\n\tmovq %[t1], %[s1]\n\t"
+    __asm__("addq (%[b]), %[t0]\n\tadcq 8(%[b]), %[t1]\n\tadcq 16(%[b]), %[t2]\n\t"
+            "adcq 24(%[b]), %[t3]\n\tmovq %[t0], %[s0]\n\tmovq %[t1], %[s1]\n\t"
             "movq %[t2], %[s2]\n\tmovq %[t3], %[s3]\n\tsubq %[p], %[s0]\n\t"
             "sbbq 8+%[p], %[s1]\n\tsbbq 16+%[p], %[s2]\n\tsbbq 24+%[p], %[s3]\n\t"
             "cmovcq %[t0], %[s0]\n\tcmovcq %[t1], %[s1]\n\tcmovcq %[t2], %[s2]\n\t"
             "cmovcq %[t3], %[s3]"
             : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [s0] "=&r"(s0),
               [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3)
-            : [b] "m"(*b), MODULUS
+            : [b] "r"(b), "m"(*b), MODULUS
             : "cc");
     r->l[0] = s0;
     r->l[1] = s1;
@@ -495,10 +495,10 @@ CUZK_INLINE void FN(_add)(struct F *r, const struct F *a, const struct F *b)
 CUZK_INLINE void FN(_sub)(struct F *r, const struct F *a, const struct F *b)
 {
     uint64_t t0 = a->l[0], t1 = a->l[1], t2 = a->l[2], t3 = a->l[3], mask;
-    __asm__("subq %[b], %[t0]\n\tsbbq 8+%[b], %[t1]\n\tsbbq 16+%[b], %[t2]\n\t"
-            "sbbq 24+%[b], %[t3]\n\tsbbq %[mask], %[mask]"
+    __asm__("subq (%[b]), %[t0]\n\tsbbq 8(%[b]), %[t1]\n\tsbbq 16(%[b]), %[t2]\n\t"
+            "sbbq 24(%[b]), %[t3]\n\tsbbq %[mask], %[mask]"
             : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [mask] "=&r"(mask)
-            : [b] "m"(*b)
+            : [b] "r"(b), "m"(*b)
             : "cc");
     const uint64_t *p = FN(_modulus);
     __asm__(
