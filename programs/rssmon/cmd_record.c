@@ -1,5 +1,6 @@
 /* `rssmon record`: options, and what the watch's outcome means as an exit code. */
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -457,6 +458,7 @@ int cmd_record(int argc, char **argv)
     if (p.c.log_path == NULL && !p.no_log)
         p.c.log_path = "rssmon-{name}-{pid}-{time}.log";
     p.c.messages = p.quiet ? NULL : stderr;
+    (void)signal(SIGPIPE, SIG_IGN); /* for --plain; a command gets the default back */
     rssmon_protect_self();
     rssmon_status status = rssmon_watch(&p.c, &result, &err);
     if (status != RSSMON_OK) {

@@ -1,5 +1,6 @@
 /* Allocations of the monitor: each can fail, and a test makes each fail in turn. Nothing is
- * allocated while sampling a steady target; buffers grow when processes appear.
+ * allocated while a lone process is watched; a tree's full look allocates, and does without what it
+ * cannot have.
  */
 #ifndef RSSMON_MEM_H
 #define RSSMON_MEM_H

@@ -621,8 +621,9 @@ static void plain_line(struct watch *w)
     t.length = strlen(text);
     rssmon_text_string(&t, " RSS=");
     rssmon_text_size(&t, w->rss);
-    fprintf(w->c->plain, "%s\n", text);
-    fflush(w->c->plain);
+    /* a reader that has gone (`| head`) ends the lines, not the watch */
+    if (fprintf(w->c->plain, "%s\n", text) < 0 || fflush(w->c->plain) != 0)
+        w->plain_due = INT64_MAX;
 }
 
 void watch_sample(struct watch *w)
@@ -687,6 +688,14 @@ void watch_sample(struct watch *w)
     s->gpu_unattributed = w->gpu_open;
     watch_log(w, &r);
     w->samples++;
+    if (!w->sum_told && sum->rss_sum != RSSMON_UNKNOWN && sum->rss_sum > w->system.mem_total) {
+        w->sum_told = 1;
+        watch_note(
+            w, "sum",
+            "the plain sum of the processes' RSS exceeds the machine's memory: it counts what "
+            "they share more than once, rss does not",
+            sum->rss_sum);
+    }
     w->low = UINT64_MAX;
     w->high = 0;
     w->envelope_looks = 0;

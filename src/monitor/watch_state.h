@@ -97,7 +97,7 @@ struct watch {
     uint64_t wakeups;
     uint64_t suppressed; /* process records left out to keep the log small */
     uint64_t kills_told;
-    int continued, stop, log_broken, marks_ready;
+    int continued, stop, log_broken, marks_ready, sum_told;
     int64_t looked_at; /* mono of the last look, for gaps */
 };
 

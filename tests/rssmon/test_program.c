@@ -91,6 +91,59 @@ static void test_signals_pass(void **state)
     assert_string_equal(output_of("stdout"), "usr\n");
 }
 
+/* On a terminal: the command has it as its own, and an interrupt typed there reaches the command.
+ */
+static int on_terminal(const char *script, const char *typed)
+{
+    char name[64];
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    assert_int_equal(ptsname_r(master, name, sizeof name), 0);
+    pid_t m = fork();
+    if (m == 0) {
+        (void)setsid();
+        int slave = open(name, O_RDWR); /* becomes the controlling terminal */
+        if (slave < 0)
+            _exit(88);
+        for (int fd = 0; fd < 3; fd++)
+            (void)dup2(slave, fd);
+        execl(RSSMON_BINARY, "rssmon", "-q", "--no-gpu", "--overwrite", "-l", log_path, "--", "sh",
+              "-c", script, (char *)NULL);
+        _exit(89);
+    }
+    nap(700);
+    assert_int_equal(write(master, typed, strlen(typed)), (ssize_t)strlen(typed));
+    int code = monitor_end(m);
+    close(master);
+    return code;
+}
+
+static void test_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(on_terminal("test -t 0 && test -t 1 && test -t 2 && read x && "
+                                 "[ \"$x\" = hello ] && exit 7",
+                                 "hello\n"),
+                     7);
+    assert_int_equal(on_terminal("trap 'exit 9' INT; while :; do sleep 0.05; done", "\003"), 9);
+    assert_true(outcome_read(log_path)->has_verdict);
+}
+
+/* The reader of the plain lines goes: the watch does not. */
+static void test_plain_reader_gone(void **state)
+{
+    (void)state;
+    char script[512];
+    (void)snprintf(script, sizeof script,
+                   RSSMON_BINARY " -q --no-gpu --plain=50ms -l %s -- sleep 1 | head -1 > /dev/null",
+                   log_path);
+    assert_int_equal(system(script), 0);
+    for (int i = 0; i < 100 && !outcome_read(log_path)->has_verdict; i++)
+        nap(50);
+    struct outcome *o = outcome_read(log_path);
+    assert_true(o->has_verdict && o->verdict.duration_ns > 800000000);
+}
+
 /* ---- finding ---- */
 
 static int sleeper(const void *name)
@@ -378,9 +431,17 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        situation(test_exit_codes), situation(test_pass_through), situation(test_signals_pass),
-        situation(test_match),      situation(test_long_name),    situation(test_follow),
-        situation(test_markers),    situation(test_alert),        situation(test_errors),
+        situation(test_exit_codes),
+        situation(test_pass_through),
+        situation(test_signals_pass),
+        situation(test_terminal),
+        situation(test_plain_reader_gone),
+        situation(test_match),
+        situation(test_long_name),
+        situation(test_follow),
+        situation(test_markers),
+        situation(test_alert),
+        situation(test_errors),
     };
     return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }
