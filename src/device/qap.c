@@ -102,7 +102,8 @@ cuzk_status cuzk_qap_create(struct cuzk_qap **out, const struct cuzk_circuit *ci
         return cuzk_fail(err, CUZK_E_ARGUMENT, "%s: a circuit needs the constant one as input 0",
                          circuit->name);
     /* the quotient takes a root of order 2n, and the field has one of order 2^32 */
-    if (rows > (uint64_t)1 << (BLS12_381_FR_TWO_ADICITY - 1) || (uint64_t)circuit->inputs + circuit->aux > UINT32_MAX)
+    if (rows > (uint64_t)1 << (BLS12_381_FR_TWO_ADICITY - 1) ||
+        (uint64_t)circuit->inputs + circuit->aux > UINT32_MAX)
         return cuzk_fail(err, CUZK_E_ARGUMENT,
                          "%s: %" PRIu64 " rows and %" PRIu64
                          " variables; at most 2^31 and 2^32 - 1 are possible",
