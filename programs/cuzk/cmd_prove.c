@@ -8,6 +8,8 @@
 #include "base/os.h"
 #include "circuits.h"
 #include "format/json_in.h"
+#include "format/key_check.h"
+#include "format/network_keys.h"
 #include "groth16/groth16.h"
 #include "options.h"
 #include "pipeline.h"
@@ -95,6 +97,7 @@ struct session {
     struct cuzk_witness *witness;     /* a dump's own */
     struct cuzk_porep_sector *sector; /* of C1 */
     uint32_t partitions;
+    bool key_checked; /* in full, and found sound */
     uint8_t *proofs;
 };
 
@@ -114,6 +117,27 @@ static enum cuzk_key_mode key_mode(const struct cuzk_context *context)
 {
     const struct cuzk_device_info *device = cuzk_device_describe(cuzk_context_device(context));
     return strncmp(device->name, "cuda", 4) == 0 ? CUZK_KEY_DECODED : CUZK_KEY_STREAMED;
+}
+
+/* What an earlier full check found. The digest of a key of 44 GB is too dear to take before each
+ * proof; a proof by a wrong key does not verify, so a damaged one cannot do harm. */
+static cuzk_status recall_key(const char *path, bool *checked, struct cuzk_error *err)
+{
+    struct cuzk_key_report report;
+    struct cuzk_error ignored;
+    bool is_vk;
+    *checked = cuzk_key_recall(&report, path, &ignored) == CUZK_OK;
+    if (!*checked)
+        return CUZK_OK;
+    if (report.verdict != CUZK_OK)
+        return cuzk_fail(err, report.verdict, "%s (found by `cuzk inspect --full`)", report.fault);
+    const struct cuzk_network_key *named = cuzk_network_key_by_name(path, &is_vk);
+    if (named != NULL && cuzk_network_key_by_digest(report.blake2b, &is_vk) != named)
+        return cuzk_fail(err, CUZK_E_DIGEST,
+                         "%s: has the name of a network key and another digest (found by `cuzk "
+                         "inspect --full`): fetch it again",
+                         path);
+    return CUZK_OK;
 }
 
 /* Makes a development key in the device's memory and writes its verifying key. */
@@ -148,8 +172,11 @@ static cuzk_status session_start(struct session *s, const struct job *job,
             return status;
         params = s->sector->params;
     }
-    if (job->make_key == NULL)
+    if (job->make_key == NULL) {
         status = key_path(key, sizeof key, job, params, err);
+        if (status == CUZK_OK)
+            status = recall_key(key, &s->key_checked, err);
+    }
     if (status == CUZK_OK)
         status = open_relation(&s->relation, job->c1 == NULL ? &s->witness : NULL, s->context,
                                job->c1 != NULL ? params->circuit : job->r1cs, err);
@@ -294,6 +321,8 @@ static cuzk_status prove(struct output *out, const struct job *job,
     }
     output_number(out, "partitions", s.partitions);
     output_bool(out, "insecure_rs", job->rs != NULL);
+    if (job->make_key == NULL)
+        output_bool(out, "key_checked_in_full", s.key_checked);
     if (job->make_key != NULL) {
         output_text(out, "development_key", "made in memory");
         output_bool(out, "insecure_waste", job->waste != NULL);

@@ -366,6 +366,12 @@ def test_inspect_full():
     assert r["verdict"] == "faulty" and "point" in r["fault"]["message"]
     r = cuzk("inspect", "k.params", "--json", code=1).json()
     assert r["verdict"] == "faulty", "a remembered fault is a fault"
+    line = ["prove", "--params", "k.params", "--r1cs", KEYS + "toy5.r1cs.zst", "--out", "p.bin"]
+    cuzk(*line, code=2).says("found by `cuzk inspect --full`")
+    shutil.copy(KEYS + "toy5.params", "k.params")
+    assert cuzk(*line, "--json").json()["key_checked_in_full"] is False
+    cuzk("inspect", "k.params", "--full")
+    assert cuzk(*line, "--json").json()["key_checked_in_full"] is True
     # a published name and another content
     name = ("v28-stacked-proof-of-replication-merkletree-poseidon_hasher-8-0-0-sha256_hasher-"
             "032d3138d22506ec0082ed72b2dcba18df18477904e35bafee82b3793b06832f.vk")
