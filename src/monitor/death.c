@@ -230,7 +230,8 @@ void rssmon_death_judge(struct rssmon_death *d, const struct rssmon_evidence *e,
         rssmon_text_string(&t, "; a process of the tree was killed by the kernel's OOM killer, "
                                "kernel log: ");
         rssmon_text_string(&t, other->line);
-    } else if (may_be_kernel && status != RSSMON_UNKNOWN && !moved) {
+    } else if (may_be_kernel && status != RSSMON_UNKNOWN &&
+               (e->kmsg >= 0 || (!moved && (cg_rise == 0 || vm_rise == 0)))) {
         rssmon_text_string(&t, "; not the kernel's OOM killer, so SIGKILL came from elsewhere (a "
                                "user, a service manager, earlyoom or systemd-oomd)");
     }

@@ -448,6 +448,7 @@ static rssmon_status start_command(struct watch *w, const sigset_t *mask, struct
         w->launched = 0;
         return status;
     }
+    w->before_exec = w->tree.members[0]->p.peak;
     status = rssmon_launch_go(&w->child, argv[0], err);
     if (status != RSSMON_OK) {
         w->launched = 0;

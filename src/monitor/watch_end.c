@@ -40,15 +40,19 @@ static uint64_t exit_status(struct watch *w, const char **source)
     return RSSMON_UNKNOWN;
 }
 
-/* A lone process's resource usage knows its peak to the end; a launched command starts from our own
- * small size, so the figure is its own. */
+/* A lone process's resource usage knows its peak to the end. But exec does not begin it anew: it is
+ * at least what the child was while it was still a copy of rssmon, so a figure near that says
+ * nothing. */
 static void use_resource_usage(struct watch *w)
 {
+    enum { SLACK = 1 << 20 }; /* pages that the copy touched on its way to exec */
     if (!w->launched || !w->reaped || w->children_seen || w->cgroup_scope)
         return;
     uint64_t most = (uint64_t)w->child_usage.ru_maxrss * 1024;
-    if (most <= w->peak.rss)
+    int own = most > w->before_exec + SLACK;
+    if (most <= w->peak.rss || (!own && w->looks > 0))
         return;
+    w->usage_error = own ? 0 : most; /* over before the first look: between nothing and this */
     w->peak.from_ns = w->looks > 0 ? w->hwm_ns : 0;
     w->peak.rss_from = w->rss;
     w->peak.rss = most;
@@ -65,6 +69,8 @@ static void use_resource_usage(struct watch *w)
 static uint64_t peak_error(const struct watch *w)
 {
     uint64_t bound, batch;
+    if (w->usage_error != 0)
+        return w->usage_error;
     uint64_t threads = w->tree.totals.threads;
     (void)rssmon_error_model(w->system.version_major, w->system.version_minor, w->system.cpus,
                              threads != RSSMON_UNKNOWN ? threads : 1, w->system.page_size, &bound);
@@ -123,8 +129,11 @@ static void say(struct watch *w, const struct rssmon_verdict *v)
         rssmon_text_string(&t, v->peak_source);
         rssmon_text_string(&t, ", at ");
         rssmon_text_fixed3(&t, (double)v->peak_at_ns * 1e-9);
-        rssmon_text_string(&t, " s), mean ");
-        rssmon_text_size(&t, v->mean != RSSMON_UNKNOWN ? v->mean : 0);
+        rssmon_text_string(&t, " s)");
+        if (v->mean != RSSMON_UNKNOWN) {
+            rssmon_text_string(&t, ", mean ");
+            rssmon_text_size(&t, v->mean);
+        }
     }
     rssmon_text_string(&t, "; ");
     rssmon_text_string(&t, v->death);

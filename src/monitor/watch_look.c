@@ -235,17 +235,19 @@ static void check_alerts(struct watch *w)
 
 static void write_ring(struct watch *w, uint64_t from, uint64_t to, const char *why)
 {
-    static int64_t t_ns[RSSMON_RING_SIZE];
-    static uint64_t rss[RSSMON_RING_SIZE];
     enum { CHUNK = 256 };
-    size_t n = rssmon_ring_copy(&w->ring, from, to, t_ns, rss, RSSMON_RING_SIZE);
-    for (size_t i = 0; i < n; i += CHUNK) {
+    int64_t t_ns[CHUNK];
+    uint64_t rss[CHUNK];
+    size_t n;
+    if (w->ring.count > RSSMON_RING_SIZE && from < w->ring.count - RSSMON_RING_SIZE)
+        from = w->ring.count - RSSMON_RING_SIZE;
+    for (; (n = rssmon_ring_copy(&w->ring, from, to, t_ns, rss, CHUNK)) > 0; from += n) {
         struct rssmon_record r;
         rssmon_record_init(&r, RSSMON_RING);
         r.u.ring.why = why;
-        r.u.ring.t_ns = t_ns + i;
-        r.u.ring.rss = rss + i;
-        r.u.ring.count = n - i < CHUNK ? n - i : CHUNK;
+        r.u.ring.t_ns = t_ns;
+        r.u.ring.rss = rss;
+        r.u.ring.count = n;
         watch_log(w, &r);
     }
 }

@@ -62,6 +62,7 @@ struct watch {
     struct rssmon_child child;
     int launched, reaped, child_status;
     struct rusage child_usage;
+    uint64_t before_exec, usage_error; /* see use_resource_usage */
     int children_seen;
     int root_dead; /* its pidfd said so */
     enum rssmon_life life;

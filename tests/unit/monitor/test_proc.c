@@ -215,6 +215,7 @@ static void test_kernel_log(void **state)
     machine.oom_kill = 4; /* it moved, but the log names another */
     rssmon_death_judge(&d, &e, 9, "wait status", pids, 1, &machine, &cg, &events);
     assert_string_equal(d.kind, "signal");
+    assert_non_null(strstr(d.evidence, "not the kernel's OOM killer"));
     assert_non_null(strstr(d.evidence, "names none of these"));
     e.kmsg = -1;
     rssmon_death_judge(&d, &e, 9, "wait status", pids, 1, &machine, &cg, &events);
@@ -223,6 +224,11 @@ static void test_kernel_log(void **state)
     assert_string_equal(d.kind, "signal"); /* SIGTERM is never the kernel's */
     rssmon_death_judge(&d, &e, RSSMON_UNKNOWN, "", pids, 1, &machine, &cg, &events);
     assert_string_equal(d.kind, "oom_kernel");
+    /* neither the log nor a counter can be read: nothing is claimed */
+    machine.oom_kill = RSSMON_UNKNOWN;
+    rssmon_death_judge(&d, &e, 9, "wait status", pids, 1, &machine, &cg, &events);
+    assert_string_equal(d.kind, "signal");
+    assert_null(strstr(d.evidence, "not the kernel's OOM killer"));
     machine.oom_kill = 3;
     rssmon_death_judge(&d, &e, RSSMON_UNKNOWN, "", pids, 1, &machine, &cg, &events);
     assert_string_equal(d.kind, "unknown");
