@@ -124,6 +124,11 @@ cuzk_status cuzk_relation_open(struct cuzk_relation **out, struct cuzk_witness *
     cuzk_status status = porep != NULL ? cuzk_porep_circuit(&circuit, porep, context->host, err)
                                        : cuzk_dump_read(&circuit, witness != NULL ? &values : NULL,
                                                         name, context->host, err);
+    if (status == CUZK_E_NOT_FOUND)
+        status = cuzk_fail(err, status,
+                           "%s: neither a circuit (porep-2KiB, porep-8MiB, porep-512MiB, "
+                           "porep-32GiB, porep-64GiB, porep-mini32) nor a file",
+                           name);
     if (status == CUZK_OK)
         status = cuzk_relation_create(out, context, circuit, err);
     if (status != CUZK_OK) {

@@ -285,11 +285,11 @@ static void prove_and_check(const struct spec *spec)
             assert_ok(cuzk_verify(verifier, proof, sizeof proof, inputs, spec->inputs - 1, 1, &err),
                       err);
             if (spec->inputs > 1) {
-                inputs[0] ^= 1;
+                inputs[7] ^= 1;
                 assert_int_equal(
                     cuzk_verify(verifier, proof, sizeof proof, inputs, spec->inputs - 1, 1, &err),
                     CUZK_E_PROOF);
-                inputs[0] ^= 1;
+                inputs[7] ^= 1;
             }
             w = fill(spec, circuit);
             assert_ok(cuzk_prove(key, &w, NULL, proof, NULL, &err), err);
@@ -497,6 +497,58 @@ static void test_booleans(void **state)
     }
 }
 
+/* Circuits at random: each row is (Σ c_i·x_i)·(Σ d_j·x_j) = v with v a coefficient of the constant
+ * one; values of −3 … 3, or bits; densities of A and B differ from circuit to circuit. */
+static void test_random_circuits(void **state)
+{
+    (void)state;
+    enum { MOST_ROWS = 150, MOST_OWN = 120, MOST_INPUTS = 6, TERMS = 4 };
+    static struct small_term rows[MOST_ROWS][2 * TERMS + 2];
+    static const struct small_term *row[MOST_ROWS];
+    static int64_t values[MOST_INPUTS + MOST_OWN];
+    for (int round = 0; round < 16; round++) {
+        struct spec s = {.name = "random", .row = row, .values = values};
+        s.inputs = 1 + (uint32_t)(test_random(&seed) % MOST_INPUTS);
+        s.own = 1 + (uint32_t)(test_random(&seed) % (round < 4 ? 5 : MOST_OWN));
+        s.rows = s.own + (uint32_t)(test_random(&seed) % 30);
+        for (uint32_t i = 0; i < s.own; i++)
+            if (test_random(&seed) % 4 != 0)
+                s.boolean[i / 64] |= (uint64_t)1 << (i % 64);
+        values[0] = 1;
+        for (uint32_t i = 1; i < s.inputs + s.own; i++) {
+            uint32_t own = i - s.inputs;
+            bool bit = i >= s.inputs && (s.boolean[own / 64] >> (own % 64) & 1);
+            values[i] =
+                bit ? (int64_t)(test_random(&seed) % 2) : (int64_t)(test_random(&seed) % 7) - 3;
+        }
+        uint32_t variables = s.inputs + s.own;
+        for (uint32_t r = 0; r < s.rows; r++) {
+            struct small_term *t = rows[r];
+            int64_t sums[2] = {0, 0};
+            for (int m = CUZK_A; m <= CUZK_B; m++) {
+                /* row r < own has variable r in A or in B, so that none is loose; the rest are
+                 * neighbours at random, so that they are distinct */
+                bool named = r < s.own && m == (int)(r % 3 == 0);
+                uint32_t v = named ? s.inputs + r : (uint32_t)(test_random(&seed) % variables);
+                uint32_t count = (uint32_t)(test_random(&seed) % TERMS) + named;
+                for (uint32_t i = 0; i < count && v + i < variables && i < TERMS; i++) {
+                    int64_t c = (int64_t)(test_random(&seed) % 3) + 1;
+                    c = test_random(&seed) % 2 ? c : -c;
+                    *t++ = (struct small_term){m, (int)(v + i), c};
+                    sums[m] += c * values[v + i];
+                }
+            }
+            if (sums[0] * sums[1] != 0)
+                *t++ = (struct small_term)C(0, sums[0] * sums[1]);
+            *t = (struct small_term)END;
+            row[r] = rows[r];
+        }
+        while (((uint32_t)1 << s.log2_domain) < s.rows + s.inputs)
+            s.log2_domain++;
+        prove_and_check(&s);
+    }
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -533,7 +585,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_constraint),  cmocka_unit_test(test_few_constraints),
         cmocka_unit_test(test_empty_matrices), cmocka_unit_test(test_around_powers),
-        cmocka_unit_test(test_booleans),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_booleans),       cmocka_unit_test(test_random_circuits),
+        cmocka_unit_test(test_refused),
     };
     seed = test_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
