@@ -82,9 +82,10 @@ static cuzk_status section_g2(const struct cuzk_device *device, const struct cuz
     return status;
 }
 
-/* Either the three vectors and the transforms' tables, or one vector and what the multi-
- * exponentiation over it takes: 16 windows of indices, 2^15 buckets each and a chunk of points at
- * the most, and some kilobytes a point below that. */
+/* Either the three vectors and the transforms' tables, or one vector and the scratch of the multi-
+ * exponentiation over it: some kilobytes a point for small ones, bounded for large ones (curve/
+ * msm.inc.h works through chunks), and each thread's batch. A test holds this against the account.
+ */
 void cuzk_cpu_prove_needs(const struct cuzk_device_circuit *circuit,
                           const struct cuzk_device_key *key, uint64_t bytes[2])
 {
@@ -92,8 +93,8 @@ void cuzk_cpu_prove_needs(const struct cuzk_device_circuit *circuit,
     uint64_t n = (uint64_t)1 << circuit->qap->log2_domain;
     uint64_t vector = n * sizeof(struct bls12_381_fr), tables = (uint64_t)1 << 20;
     uint64_t msm = ((uint64_t)4 << 20) + 2048 * n, most = (uint64_t)192 << 20;
-    msm += (uint64_t)cuzk_threads_count(circuit->device->config.threads) << 20;
-    uint64_t first = 3 * vector + tables, second = vector + (msm < most ? msm : most);
+    uint64_t batches = (uint64_t)cuzk_threads_count(circuit->device->config.threads) << 20;
+    uint64_t first = 3 * vector + tables, second = vector + batches + (msm < most ? msm : most);
     bytes[0] = first > second ? first : second;
     bytes[1] = 0;
 }
