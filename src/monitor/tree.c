@@ -276,7 +276,7 @@ static void add(uint64_t *sum, uint64_t v)
         *sum = (*sum == RSSMON_UNKNOWN ? 0 : *sum) + v;
 }
 
-void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light, int pss)
+void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light)
 {
     struct rssmon_totals *sum = &t->totals;
     long ticks = sysconf(_SC_CLK_TCK);
@@ -304,9 +304,6 @@ void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light, int pss)
         if (ticks > 0)
             add(&sum->cpu_us,
                 (p->stat.user_ticks + p->stat.system_ticks) * 1000000 / (uint64_t)ticks);
-        uint64_t one;
-        if (pss && rssmon_proc_pss(p, &one) == 0)
-            add(&sum->pss, one);
     }
     note_changes(t);
     sweep(t);
@@ -317,4 +314,14 @@ void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light, int pss)
         rssmon_tree_correct(t, now_ns);
         t->overlap = sum->rss_sum - sum->rss;
     }
+}
+
+uint64_t rssmon_tree_pss(const struct rssmon_tree *t)
+{
+    uint64_t sum = RSSMON_UNKNOWN, one;
+    for (size_t i = 0; i < t->count; i++)
+        if (rssmon_life_measured(t->members[i]->p.life) &&
+            rssmon_proc_pss(&t->members[i]->p, &one) == 0)
+            add(&sum, one);
+    return sum;
 }

@@ -34,7 +34,7 @@ struct rssmon_totals {
     uint64_t uncertain; /* rss - uncertain is the lower bound */
     uint64_t rss_sum;
     uint64_t anon, file, shmem; /* corrected like rss */
-    uint64_t swap, page_tables, hugetlb, locked, vsize, pss, threads, cpu_us;
+    uint64_t swap, page_tables, hugetlb, locked, vsize, threads, cpu_us;
     uint64_t processes; /* measured ones */
 };
 
@@ -81,9 +81,12 @@ rssmon_status rssmon_tree_refresh(struct rssmon_tree *t, struct rssmon_error *er
 /* One quick look at every member: the corrected total, or unknown when none is measured. Members
  * that ended are told of and taken out, except the root. */
 uint64_t rssmon_tree_quick(struct rssmon_tree *t);
-/* One full look: fills totals. now_ns paces the listing of mappings; pss: walk page tables too.
- * light: of a lone process status alone, which costs a third. */
-void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light, int pss);
+/* One full look: fills totals. now_ns paces the listing of mappings. light: of a lone process
+ * status alone, which costs a third. */
+void rssmon_tree_full(struct rssmon_tree *t, int64_t now_ns, int light);
+/* Sum of Pss: walks every member's page tables, so the caller paces it. Unknown when none can be
+ * had. */
+uint64_t rssmon_tree_pss(const struct rssmon_tree *t);
 
 /* One line of /proc/PID/maps. 1 when it maps a file or shared memory, 0 when not, -1 malformed. */
 struct rssmon_extent {

@@ -330,6 +330,13 @@ static int wait_until(struct watch *w, int64_t deadline_ns)
 
 /* ---- the target ---- */
 
+static int first_of_cgroup(void *context, uint64_t pid)
+{
+    (void)context;
+    (void)pid;
+    return 1;
+}
+
 static rssmon_status find_once(struct watch *w, struct rssmon_match *found, size_t *count,
                                struct rssmon_error *err)
 {
@@ -337,9 +344,15 @@ static rssmon_status find_once(struct watch *w, struct rssmon_match *found, size
     *count = 0;
     if (t->kind == RSSMON_BY_CGROUP || t->kind == RSSMON_BY_UNIT) {
         rssmon_cgroup_close(&w->cgroup);
-        return t->kind == RSSMON_BY_CGROUP
-                   ? rssmon_cgroup_by_path(&w->cgroup, &w->root, t->value, w->c->cgroup_mount, err)
-                   : rssmon_cgroup_of_unit(&w->cgroup, &w->root, t->value, w->c->cgroup_mount, err);
+        rssmon_status found_group =
+            t->kind == RSSMON_BY_CGROUP
+                ? rssmon_cgroup_by_path(&w->cgroup, &w->root, t->value, w->c->cgroup_mount, err)
+                : rssmon_cgroup_of_unit(&w->cgroup, &w->root, t->value, w->c->cgroup_mount, err);
+        if (found_group == RSSMON_OK && rssmon_cgroup_each(&w->cgroup, first_of_cgroup, NULL) != 1)
+            return rssmon_fail(err, RSSMON_E_NOT_FOUND,
+                               "cgroup %s: there is no process in it; --wait waits for one",
+                               w->cgroup.path);
+        return found_group;
     }
     rssmon_status status = rssmon_target_find(t, &w->root, found, MATCHES_MAX, count, err);
     /* the last life's zombie is not the next life */
@@ -499,10 +512,13 @@ static void begin_generation(struct watch *w)
 /* Whether what is watched has ended. */
 static int ended(struct watch *w)
 {
-    if (w->cgroup_scope)
-        return w->tree.count == 0 && w->looks > 0 && w->cg.current != RSSMON_UNKNOWN
-                   ? rssmon_tree_refresh(&w->tree, NULL) == RSSMON_OK && w->tree.count == 0
-                   : w->cg.current == RSSMON_UNKNOWN && w->cg.anon == RSSMON_UNKNOWN;
+    if (w->cgroup_scope) {
+        if (w->cg.current == RSSMON_UNKNOWN && w->cg.anon == RSSMON_UNKNOWN && w->looks > 0)
+            return 1; /* its folder is gone */
+        /* looked at again: the last process may have forked before it went */
+        return w->tree.count == 0 && rssmon_tree_refresh(&w->tree, NULL) == RSSMON_OK &&
+               w->tree.count == 0;
+    }
     int root_dead = w->root_dead || (w->launched && w->reaped);
     if (w->tree.count == 0 || w->tree.members[0]->p.pid != w->pid)
         root_dead = 1;

@@ -351,23 +351,24 @@ static void heavy(struct watch *w);
 /* RSS of the scope, by a full or a quick look; unknown when nothing is to be measured. */
 static uint64_t measure(struct watch *w, int full)
 {
-    if (w->cgroup_scope) {
-        struct rssmon_cgroup_figures *f = &w->cg;
-        if (full)
-            rssmon_tree_full(&w->tree, w->t, 0, w->c->pss && w->t >= w->heavy_due);
-        rssmon_cgroup_read(&w->cgroup, f);
-        if (f->anon == RSSMON_UNKNOWN)
-            return f->current;
-        return f->anon + (f->shmem != RSSMON_UNKNOWN ? f->shmem : 0) +
-               (f->mapped != RSSMON_UNKNOWN ? f->mapped : 0);
+    uint64_t rss;
+    if (!full) {
+        rss = rssmon_tree_quick(&w->tree);
+    } else {
+        int light = w->t < w->stat_due && w->t < w->sample_due;
+        if (!light)
+            w->stat_due = w->t + 1000000000;
+        rssmon_tree_full(&w->tree, w->t, light);
+        rss = w->tree.totals.processes > 0 ? w->tree.totals.rss : RSSMON_UNKNOWN;
     }
-    if (!full)
-        return rssmon_tree_quick(&w->tree);
-    int light = w->t < w->stat_due && w->t < w->sample_due;
-    if (!light)
-        w->stat_due = w->t + 1000000000;
-    rssmon_tree_full(&w->tree, w->t, light, w->c->pss && w->t >= w->heavy_due);
-    return w->tree.totals.processes > 0 ? w->tree.totals.rss : RSSMON_UNKNOWN;
+    if (!w->cgroup_scope || rss == RSSMON_UNKNOWN)
+        return rss; /* a cgroup whose processes are dying or gone has no figure either */
+    struct rssmon_cgroup_figures *f = &w->cg;
+    rssmon_cgroup_read(&w->cgroup, f);
+    if (f->anon == RSSMON_UNKNOWN)
+        return f->current;
+    return f->anon + (f->shmem != RSSMON_UNKNOWN ? f->shmem : 0) +
+           (f->mapped != RSSMON_UNKNOWN ? f->mapped : 0);
 }
 
 static void note_life(struct watch *w)
@@ -582,6 +583,24 @@ static int member_of_scope(void *context, uint64_t pid)
     return rssmon_proc_read(&w->root, path, text, sizeof text) > 0 ? 0 : -1;
 }
 
+/* Page tables are walked where that was asked for, and never for more than half a percent of the
+ * time: at 400 GiB of small pages a walk takes seconds, in which the target's mmap waits. */
+static void walk_page_tables(struct watch *w)
+{
+    w->pss = RSSMON_UNKNOWN;
+    if (!w->c->pss || w->t < w->pss_due)
+        return;
+    int64_t began = thread_cpu();
+    w->pss = rssmon_tree_pss(&w->tree);
+    int64_t cost = thread_cpu() - began, pause = 200 * cost;
+    w->pss_due = w->t + (pause < 1000000000 ? 1000000000 : pause);
+    if (!w->pss_told) {
+        w->pss_told = 1;
+        watch_note(w, "cost", "microseconds that one walk of the page tables for --pss took",
+                   (uint64_t)cost / 1000);
+    }
+}
+
 /* What is read once a second at most: it costs more than the rest. */
 static void heavy(struct watch *w)
 {
@@ -665,7 +684,8 @@ void watch_sample(struct watch *w)
     s->page_tables = sum->page_tables;
     s->hugetlb = sum->hugetlb;
     s->locked = sum->locked;
-    s->pss = sum->pss;
+    walk_page_tables(w);
+    s->pss = w->pss;
     s->vsize = sum->vsize;
     s->threads = sum->threads;
     s->processes = sum->processes;
@@ -738,7 +758,7 @@ void watch_reset_figures(struct watch *w)
     w->interval = w->c->interval_ns != 0 ? w->c->interval_ns : 1000000;
     w->flat_since = w->t;
     w->due = w->dirty_due = w->full_due = w->stat_due = w->sample_due = w->refresh_due =
-        w->heavy_due = w->gpu_due = w->marks_due = w->plain_due = w->row_due = w->t;
+        w->heavy_due = w->gpu_due = w->pss_due = w->marks_due = w->plain_due = w->row_due = w->t;
     w->budget_due = w->t + 250000000;
     w->budget_cpu = 0;
     w->quick_cost = 0;

@@ -53,7 +53,7 @@ struct watch {
     struct rssmon_marks *marks;
     struct rssmon_gpu *gpu;
     struct rssmon_log *log;
-    uint64_t gpu_bytes, gpu_open;
+    uint64_t gpu_bytes, gpu_open, pss;
     int cgroup_scope;
 
     /* the root */
@@ -91,14 +91,14 @@ struct watch {
 
     /* pace */
     int64_t interval, flat_since, due, full_due, dirty_due, stat_due, sample_due, refresh_due,
-        heavy_due, gpu_due, marks_due, plain_due, row_due, budget_due;
+        heavy_due, gpu_due, pss_due, marks_due, plain_due, row_due, budget_due;
     double stretch;    /* of all intervals, by the budget of CPU time */
     double quick_cost; /* ns, smoothed */
     int64_t budget_cpu;
     uint64_t wakeups;
     uint64_t suppressed; /* process records left out to keep the log small */
     uint64_t kills_told;
-    int continued, stop, log_broken, marks_ready, sum_told;
+    int continued, stop, log_broken, marks_ready, sum_told, pss_told;
     int64_t looked_at; /* mono of the last look, for gaps */
 };
 

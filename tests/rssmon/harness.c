@@ -288,6 +288,8 @@ struct outcome *outcome_read(const char *path)
             o.last = r.u.sample;
             if (r.u.sample.processes != RSSMON_UNKNOWN && r.u.sample.processes > o.most_processes)
                 o.most_processes = r.u.sample.processes;
+            if (r.u.sample.pss != RSSMON_UNKNOWN && r.u.sample.pss > o.most_pss)
+                o.most_pss = r.u.sample.pss;
             o.samples++;
             continue;
         case RSSMON_RING:

@@ -76,7 +76,7 @@ struct outcome {
     uint64_t zeros;
     char text[200000]; /* every record but samples and rings, one line each, readable:
                           "proc exit pid=… name=… peak=…" */
-    uint64_t samples, records, headers, most_processes;
+    uint64_t samples, records, headers, most_processes, most_pss;
     struct rssmon_log_statistics statistics;
     uint64_t bytes;
     struct rssmon_sample last;

@@ -117,6 +117,10 @@ static void test_cgroup_scope(void **state)
     (void)state;
     size_t size = 80 * MIB;
     need_group();
+    assert_int_equal(monitor_run((const char *const[]){"-q", "--no-gpu", "-l", log_path, "--cgroup",
+                                                       group, NULL}),
+                     3);
+    assert_non_null(strstr(output_of("stderr"), "no process in it; --wait"));
     struct target t = target_start(in_group, &size);
     target_wait(&t);
     pid_t m = monitor_start(
@@ -127,6 +131,7 @@ static void test_cgroup_scope(void **state)
     assert_int_equal(monitor_end(m), 0);
     struct outcome *o = outcome_read(log_path);
     assert_string_equal(o->scope, "cgroup");
+    assert_true(o->zeros == 0 && o->least > 70 * MIB);
     assert_about(o->verdict.peak, 81 * MIB, 0.05);
     assert_true(outcome_has(o, "proc event=start"));
     assert_true(o->has_verdict);

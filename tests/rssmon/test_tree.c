@@ -62,6 +62,26 @@ static void shared_once(int flags)
     assert_string_equal(o->scope, "tree");
 }
 
+/* Asked to walk page tables, it says the proportional sizes, and what the walk costs. */
+static void test_pss(void **state)
+{
+    (void)state;
+    int flags = MAP_PRIVATE;
+    struct target t = target_start(four_forks, &flags);
+    target_wait(&t);
+    pid_t m = monitor_attach(t.pid, (const char *const[]){"--tree", "--pss", NULL});
+    target_go(&t);
+    nap(600);
+    (void)kill(m, SIGTERM);
+    assert_int_equal(monitor_end(m), 0);
+    (void)kill(t.pid, SIGKILL);
+    (void)target_end(&t);
+    struct outcome *o = outcome_read(log_path);
+    assert_true(o->most_pss <= o->verdict.peak + o->verdict.peak_error);
+    assert_about(o->most_pss, 261 * MIB, 0.03);
+    assert_true(outcome_has(o, "note topic=cost"));
+}
+
 static void test_shared_memory(void **state)
 {
     (void)state;
@@ -279,9 +299,13 @@ static void test_double_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        situation(test_shared_memory),     situation(test_copy_on_write),
-        situation(test_broken_sharing),    situation(test_fork_before_exec),
-        situation(test_thousand_children), situation(test_short_lives),
+        situation(test_pss),
+        situation(test_shared_memory),
+        situation(test_copy_on_write),
+        situation(test_broken_sharing),
+        situation(test_fork_before_exec),
+        situation(test_thousand_children),
+        situation(test_short_lives),
         situation(test_double_fork),
     };
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
