@@ -23,9 +23,10 @@ fi
 
 say "2. A proof of the bundled sector, on $device"
 rm -f "$out"/prove.log*
+zstd -dqf "$sector/c1.json.zst" -o "$out/c1.json"
 miner=$(jq -r .actor_id "$sector/meta.json") number=$(jq -r .sector_number "$sector/meta.json")
 show "$rssmon" record --quiet --log "$out/prove.log" --tag demo=porep-2KiB -- \
-    "$cuzk" prove --params "$key" --c1 "$sector/c1.json" --out "$out/proof.bin" --miner "$miner" --sector "$number" \
+    "$cuzk" prove --params "$key" --c1 "$out/c1.json" --out "$out/proof.bin" --miner "$miner" --sector "$number" \
     --device "$device"
 
 say "3. Verified by the verifying key and the statement alone"

@@ -52,7 +52,10 @@ sector)
     # proofs by the hundred at 2 KiB and 2^24, each held against tau; a key streamed with little memory; a
     # whole 32 GiB sector. MINI and BIG name the C1 files that are too large for the tree's tests.
     sector=$(find_program device_sector)
-    run 120 "$sector" --circuit porep-2KiB --c1 "${SMALL:-tests/vectors/sectors/v11-101/c1.json}" --repeat 200
+    small=$(mktemp)
+    zstd -dqf tests/vectors/sectors/v11-101/c1.json.zst -o "$small"
+    run 120 "$sector" --circuit porep-2KiB --c1 "$small" --repeat 200
+    rm -f "$small"
     [ -z "${MINI:-}" ] || run 120 "$sector" --circuit porep-mini32 --c1 "$MINI" --repeat 100
     [ -z "${BIG:-}" ] || run 240 "$sector" --circuit porep-32GiB --c1 "$BIG" --partitions "${PARTITIONS:-10}"
     ;;
