@@ -113,6 +113,7 @@ CUZK_MAYBE void PN(_miller)(struct F12 *f, const struct G1_AFFINE *p, const stru
                             size_t n)
 {
     struct F12 part;
+    bool first = true;
     F12N(_set_one)(f);
     for (size_t next = 0; next < n;) {
         struct PN(_pair) pairs[PAIRS];
@@ -130,14 +131,20 @@ CUZK_MAYBE void PN(_miller)(struct F12 *f, const struct G1_AFFINE *p, const stru
             t->py = p[next].y;
         }
         F12N(_set_one)(&part);
-        for (int i = 62 - __builtin_clzll(X_ABS); i >= 0; i--) {
-            F12N(_sqr)(&part, &part);
+        const int top = 62 - __builtin_clzll(X_ABS);
+        for (int i = top; i >= 0 && count != 0; i--) {
+            if (i < top)
+                F12N(_sqr)(&part, &part);
             for (size_t k = 0; k < count; k++)
                 PN(_double_step)(&part, &pairs[k]);
             for (size_t k = 0; k < count && (X_ABS >> i & 1) != 0; k++)
                 PN(_add_step)(&part, &pairs[k]);
         }
-        F12N(_mul)(f, f, &part);
+        if (first)
+            *f = part;
+        else
+            F12N(_mul)(f, f, &part);
+        first = false;
     }
     if (X_NEGATIVE)
         F12N(_conj)(f, f);

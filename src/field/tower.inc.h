@@ -1,7 +1,8 @@
 /* The tower F6 = F2[v]/(v^3 - xi), F12 = F6[w]/(w^2 - v) over a quadratic extension, as a template.
  *
- * Parameters: F12, F6, F2 (prefixes of names; fp2.inc.h instantiated for F2 before) and F (the base
- * field). Declares struct F6 {c0, c1, c2} and struct F12 {c0, c1}. r may alias. Variable time.
+ * Parameters: F12, F6, F2 (prefixes of names; fp2.inc.h instantiated for F2 before), F (the base
+ * field) and XI (as in fp2.inc.h). Declares struct F6 {c0, c1, c2} and struct F12 {c0, c1}. r may
+ * alias. Variable time.
  *
  * As a polynomial in w an element is c0.c0 + c1.c0 w + c0.c1 w^2 + c1.c1 w^3 + c0.c2 w^4 + c1.c2
  * w^5. Products keep twice the words and reduce once for each coefficient of the result (Aranha et
@@ -18,6 +19,9 @@
 #endif
 #ifndef F
 #error "define F, the prefix of the base field's names"
+#endif
+#ifndef XI
+#error "define XI, the real part of the tower's non-residue"
 #endif
 
 #define FN(name) CUZK_GLUE(F, name)
@@ -300,11 +304,20 @@ CUZK_MAYBE void F12N(_sqr_part)(struct F2 *even, struct F2 *odd, const struct F2
     F2N(_sqr_wide)(&t, &s);
     F2N(_sqr_wide)(&xx, x);
     F2N(_sqr_wide)(&yy, y);
+#if XI == 1 /* squares have coefficients below 2 p^2: sums of three of them stay below p R */
+    FN(_wide_add)(&xx.c0, &xx.c0, &yy.c0);
+    FN(_wide_add)(&xx.c1, &xx.c1, &yy.c1);
+    F2N(_wide_sub)(&t, &t, &xx);
+    F2N(_redc)(odd, &t);
+    FN(_wide_sub)(&t.c0, &xx.c0, &yy.c1);
+    FN(_wide_add)(&t.c1, &xx.c1, &yy.c0);
+#else
     F2N(_wide_sub)(&t, &t, &xx);
     F2N(_wide_sub)(&t, &t, &yy);
     F2N(_redc)(odd, &t);
     F2N(_wide_mul_xi)(&t, &yy);
     F2N(_wide_add)(&t, &t, &xx);
+#endif
     F2N(_redc)(even, &t);
 }
 
@@ -376,3 +389,4 @@ CUZK_MAYBE void F12N(_frobenius2)(struct F12 *r, const struct F12 *a, const stru
 #undef F6
 #undef F2
 #undef F
+#undef XI

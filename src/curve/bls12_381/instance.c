@@ -20,6 +20,7 @@
 #define F2 bls12_381_fp2
 #define F6 bls12_381_fp6
 #define F12 bls12_381_fp12
+#define XI 1
 #include "field/tower.inc.h"
 
 static const struct bls12_381_fp g1_b = {{BLS12_381_G1_B}};

@@ -14,6 +14,7 @@
 #define F2 bls12_381_fp2
 #define F6 bls12_381_fp6
 #define F12 bls12_381_fp12
+#define XI 1
 #include "field/tower.inc.h"
 
 typedef struct bls12_381_fp fp;
