@@ -22,28 +22,28 @@ void NAME(cuzk_msm_finish_, GROUP, )(POINT *sum, const struct cuzk_msm_shape *sh
     POINT total;
     memset(&total, 0, sizeof total);
     for (int k = shape->windows - 1; k >= 0; k--) {
-        NAME(doublings_, GROUP, )(ops, &total, shape->bits[k]);
-        /* sum over the window's blocks j of V_j + 2^(low + high) j C_j, where C_j is the block's
-         * plain sum and V_j = 2^low (rows weighted - rows) + columns weighted */
-        POINT rows, run, plain;
-        memset(&rows, 0, sizeof rows);
-        memset(&run, 0, sizeof run);
+        /* The window's sum over its blocks j is 2^low (R + 2^(high) P) + C: R the rows' weighted
+         * less plain sums, C the columns' weighted sums, P = sum of j times the columns' plain sum.
+         * Its doublings are shared with those between windows. */
+        POINT plain, run;
         memset(&plain, 0, sizeof plain);
-        for (size_t b = shape->block0[k + 1]; b-- > shape->block0[k];) {
-            POINT t;
-            ADD(&rows, &rows, &sums[2 * b]);
-            NEG(&t, &sums[2 * b + 1]);
-            ADD(&rows, &rows, &t);
-            ADD(&total, &total, &sums[2 * blocks + 2 * b]);
-            if (b > shape->block0[k]) {
-                ADD(&run, &run, &sums[2 * blocks + 2 * b + 1]);
-                ADD(&plain, &plain, &run);
-            }
+        memset(&run, 0, sizeof run);
+        for (size_t b = shape->block0[k + 1]; b-- > shape->block0[k] + 1;) {
+            ADD(&run, &run, &sums[2 * blocks + 2 * b + 1]);
+            ADD(&plain, &plain, &run);
         }
-        NAME(doublings_, GROUP, )(ops, &plain, shape->high);
-        ADD(&rows, &rows, &plain);
-        NAME(doublings_, GROUP, )(ops, &rows, shape->low);
-        ADD(&total, &total, &rows);
+        NAME(doublings_, GROUP, )(ops, &total, shape->bits[k] - shape->low - shape->high);
+        ADD(&total, &total, &plain);
+        NAME(doublings_, GROUP, )(ops, &total, shape->high);
+        for (size_t b = shape->block0[k]; b < shape->block0[k + 1]; b++) {
+            POINT t;
+            NEG(&t, &sums[2 * b + 1]);
+            ADD(&total, &total, &t);
+            ADD(&total, &total, &sums[2 * b]);
+        }
+        NAME(doublings_, GROUP, )(ops, &total, shape->low);
+        for (size_t b = shape->block0[k]; b < shape->block0[k + 1]; b++)
+            ADD(&total, &total, &sums[2 * blocks + 2 * b]);
     }
     ADD(sum, sum, &total);
 }
