@@ -2,7 +2,7 @@
  * median milliseconds of several calls, and the device memory it took beside its inputs. Prints the
  * table last.
  *
- *     cuda_bench [--quick] [--only WORD]
+ *     cuda_bench [--quick] [--only WORD] [--peer FILE.so]
  *
  * Points are multiples k_i G made on the device from pseudorandom k_i, scalars s_i are pseudorandom
  * and uniform below r; each sum is held against (sum s_i k_i) G.
@@ -16,12 +16,14 @@
 #include "base/threads.h"
 #include "curve/bls12_381/ops.h"
 #include "device/cuda/cuda.h"
+#include "peer_cuda.h"
 
 static struct cuzk_cuda *device;
 static struct cuzk_budget *budget;
 static struct cuzk_threads *threads;
 static const struct bls12_381_ops *ops;
 static const char *only;
+static struct peer_cuda peer;
 static char table[16384];
 static size_t table_length;
 static unsigned wrong;
@@ -194,6 +196,19 @@ static int by_value(const void *a, const void *b)
                  after.peak_by[CUZK_PURPOSE_SETUP]) /                                              \
         1e9
 
+/* The same by the peer, its own row; call is of the peer's kind (0: done). */
+#define MEASURE_PEER(times, call)                                                                  \
+    double ms[16];                                                                                 \
+    bool done = true;                                                                              \
+    for (int run = -1; run < (times); run++) {                                                     \
+        double begin = cuzk_os_seconds();                                                          \
+        done = done && (call) == 0;                                                                \
+        if (run >= 0)                                                                              \
+            ms[run] = (cuzk_os_seconds() - begin) * 1e3;                                           \
+    }                                                                                              \
+    qsort(ms, (size_t)(times), sizeof *ms, by_value);                                              \
+    const double best = ms[0], median = ms[(times) / 2]
+
 static bool wanted(const char *name)
 {
     return only == NULL || strstr(name, only) != NULL;
@@ -207,6 +222,15 @@ static void report(const char *what, unsigned lg, double best, double median, do
     wrong += !ok;
 }
 
+static void bench_peer_g1(const struct bls12_381_fr *want, const void *points, const void *scalars,
+                          unsigned lg)
+{
+    struct bls12_381_g1 got;
+    MEASURE_PEER(3, peer.msm_g1(&got, points, scalars, (size_t)1 << lg));
+    report("  the peer's", lg, best, median, (double)((size_t)128 << lg) / 1e9, 0,
+           done && g1_is(&got, want));
+}
+
 static void bench_msm_g1(const struct bls12_381_fr *k, const struct bls12_381_fr *s,
                          const void *points, const void *scalars, unsigned lg)
 {
@@ -216,6 +240,26 @@ static void bench_msm_g1(const struct bls12_381_fr *k, const struct bls12_381_fr
     struct bls12_381_fr want = dot(s, k, NULL, n);
     report("MSM G1, uniform scalars", lg, best, median, (double)n * 128 / 1e9, scratch,
            g1_is(&got, &want));
+    if (peer.library != NULL && lg >= 20)
+        bench_peer_g1(&want, points, scalars, lg);
+}
+
+static void bench_peer_g2(const struct bls12_381_fr *want, const void *points, const void *scalars,
+                          unsigned lg)
+{
+    struct bls12_381_g2 got;
+    MEASURE_PEER(2, peer.msm_g2(&got, points, scalars, (size_t)1 << lg));
+    report("  the peer's", lg, best, median, (double)((size_t)224 << lg) / 1e9, 0,
+           done && g2_is(&got, want));
+}
+
+static void bench_peer_ntt(void *data, unsigned lg)
+{
+    for (int inverse = 0; inverse < 2; inverse++) {
+        MEASURE_PEER(4, peer.ntt(data, lg, inverse));
+        report(inverse ? "  the peer's inverse" : "  the peer's forward", lg, best, median,
+               (double)((size_t)32 << lg) / 1e9, 0, done);
+    }
 }
 
 static void bench_ntt(void *data, unsigned lg)
@@ -240,6 +284,50 @@ static void bench_ntt(void *data, unsigned lg)
     }
 }
 
+/* 98 % of the scalars are 0 or 1, as bits; every 50th is a value. */
+static cuzk_status mixed(struct bls12_381_g1 *out, const void *points, const void *bits,
+                         const void *index, const void *values, size_t dense, size_t n,
+                         struct cuzk_error *err)
+{
+    struct bls12_381_g1 ones, sum;
+    cuzk_status status = cuzk_cuda_bit_sum_g1(device, &ones, points, bits, n, err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_msm_g1(device, &sum, points, index, values, dense, err);
+    if (status == CUZK_OK)
+        ops->g1_add(out, &ones, &sum);
+    return status;
+}
+
+static void bench_mixed(const struct bls12_381_fr *k, const struct bls12_381_fr *s,
+                        const void *points, const void *values, unsigned lg)
+{
+    const size_t n = (size_t)1 << lg, dense = (n + 49) / 50;
+    uint64_t *bits = calloc(n / 64, sizeof *bits);
+    uint32_t *index = malloc(dense * sizeof *index);
+    if (bits == NULL || index == NULL)
+        exit(1);
+    for (size_t w = 0; w < n / 64; w++)
+        bits[w] = mix(w * 3 + 1);
+    struct bls12_381_fr want = bls12_381_fr_zero, t;
+    for (size_t i = 0; i < dense; i++) {
+        index[i] = (uint32_t)(50 * i);
+        bits[50 * i / 64] &= ~((uint64_t)1 << (50 * i % 64));
+        bls12_381_fr_mul(&t, &k[50 * i], &s[i]);
+        bls12_381_fr_add(&want, &want, &t);
+    }
+    t = dot(NULL, k, bits, n);
+    bls12_381_fr_add(&want, &want, &t);
+    void *db = upload(bits, n / 8), *di = upload(index, dense * sizeof *index);
+    struct bls12_381_g1 got;
+    MEASURE(5, mixed(&got, points, db, di, values, dense, n, err));
+    report("MSM G1, 98 % bits + values", lg, best, median, (double)n * 96 / 1e9, scratch,
+           g1_is(&got, &want));
+    cuzk_cuda_free(device, db);
+    cuzk_cuda_free(device, di);
+    free(bits);
+    free(index);
+}
+
 int main(int argc, char **argv)
 {
     bool quick = false;
@@ -248,8 +336,12 @@ int main(int argc, char **argv)
             quick = true;
         } else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
             only = argv[++i];
+        } else if (strcmp(argv[i], "--peer") == 0 && i + 1 < argc) {
+            if (!peer_cuda_open(&peer, argv[++i]))
+                return 1;
         } else {
-            printf("usage: cuda_bench [--quick] [--only msm|g2|bits|ntt|quotient|base]\n");
+            printf(
+                "usage: cuda_bench [--quick] [--only msm|g2|bits|ntt|quotient] [--peer FILE.so]\n");
             return strcmp(argv[i], "--help") != 0;
         }
     }
@@ -303,6 +395,7 @@ int main(int argc, char **argv)
             cuzk_cuda_free(device, db);
         }
         free(bits);
+        bench_mixed(k, s, points, scalars, top);
     }
     cuzk_cuda_free(device, points);
     if (wanted("g2")) {
@@ -317,13 +410,18 @@ int main(int argc, char **argv)
             struct bls12_381_fr want = dot(s, k, NULL, (size_t)1 << l);
             report("MSM G2, uniform scalars", l, best, median, (double)((size_t)224 << l) / 1e9,
                    scratch, g2_is(&got, &want));
+            if (peer.library != NULL)
+                bench_peer_g2(&want, points2, scalars, l);
         }
         cuzk_cuda_free(device, points2);
         cuzk_cuda_free(device, dk);
     }
     if (wanted("ntt"))
-        for (unsigned lg = quick ? 20 : 22; lg <= top; lg += lg == 24 ? 3 : 2)
+        for (unsigned lg = quick ? 20 : 22; lg <= top; lg += lg == 24 ? 3 : 2) {
             bench_ntt(scalars, lg);
+            if (peer.library != NULL)
+                bench_peer_ntt(scalars, lg);
+        }
     if (wanted("quotient")) {
         void *a = upload(k, n * sizeof *k), *b = upload(s, n * sizeof *s), *c = take(n * sizeof *k);
         MEASURE(3, cuzk_cuda_quotient(device, a, b, c, top, err));

@@ -85,7 +85,8 @@ cuzk_status cuzk_cuda_quotient(struct cuzk_cuda *device, void *a, void *b, void 
 /* *out = sum of scalars[i] * points[index ? index[i] : i], i < n. points: affine points on the
  * device; index: 32-bit numbers on the device or NULL; scalars: Fr on the device. Any scalars, any
  * repetition; skew costs no more than a constant factor. Scratch is charged to CUZK_PURPOSE_MSM;
- * when it does not fit, the sum is cut into parts that do. n < 2^29. */
+ * when it does not fit, the sum is cut into parts that do. n < 2^29 for G1, 2^28 for
+ * G2, and so the numbers in index. */
 cuzk_status cuzk_cuda_msm_g1(struct cuzk_cuda *device, struct bls12_381_g1 *out, const void *points,
                              const uint32_t *index, const void *scalars, size_t n,
                              struct cuzk_error *err);

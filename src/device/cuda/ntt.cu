@@ -196,6 +196,7 @@ cuzk_status transform(struct cuzk_cuda *device, void *data, unsigned lg, bool fo
         const bool first_step = n == 0, last_step = n == count - 1;
         a.first_block = coset ? 1u << steps[n].done : 0;
         a.column_bits = (int)lg - steps[n].done - levels;
+        a.stages = levels / 3;
         if (levels == 1) {
             const unsigned blocks = blocks_for((uint64_t)1 << (lg - 1), 128);
             if (forward)

@@ -10,7 +10,7 @@
 
 namespace cuzk {
 
-static constexpr uint64_t chunk_bytes = 256ull << 20, granule = 512;
+static constexpr uint64_t chunk_bytes = 64ull << 20, granule = 512;
 
 struct block {
     uint64_t offset, bytes;
@@ -78,7 +78,7 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
     p->chunk = chunk_bytes;
     p->reserved = (total + p->chunk - 1) / p->chunk * p->chunk;
-    CUresult code = p->call.reserve(&p->base, p->reserved, 0, 0, 0);
+    CUresult code = p->call.reserve(&p->base, p->reserved, p->chunk, 0, 0);
     if (code != CUDA_SUCCESS) {
         p->base = 0;
         return cuzk_fail(err, CUZK_E_DEVICE,

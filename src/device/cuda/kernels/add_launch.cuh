@@ -17,16 +17,21 @@ static cuzk_status launch_adds(struct cuzk_cuda *device, add_batch a, cudaStream
     constexpr u32 target = 200, least = 4;
     if (a.count == 0)
         return CUZK_OK;
-    CUZK_CUDA(cudaFuncSetAttribute(add_pairs<F, SOURCE>,
-                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-    int resident = 0;
-    CUZK_CUDA(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, add_pairs<F, SOURCE>, T, shared));
-    if (resident == 0)
-        return cuzk_fail(err, CUZK_E_UNSUPPORTED,
-                         "cuda:%d: a block of additions does not fit a multiprocessor",
-                         device->index);
-    u32 slots = (u32)device->multiprocessors * (u32)resident * T,
+    // Asked once a device and file: each file has a copy of the kernel. Devices beyond share a
+    // slot.
+    static int resident_by_device[64];
+    int *resident = &resident_by_device[device->index % 64];
+    if (*resident == 0 || device->index >= 63) {
+        CUZK_CUDA(cudaFuncSetAttribute(add_pairs<F, SOURCE>,
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+        CUZK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(resident, add_pairs<F, SOURCE>, T,
+                                                                shared));
+        if (*resident == 0)
+            return cuzk_fail(err, CUZK_E_UNSUPPORTED,
+                             "cuda:%d: a block of additions does not fit a multiprocessor",
+                             device->index);
+    }
+    u32 slots = (u32)device->multiprocessors * (u32)*resident * T,
         per = (a.count + slots - 1) / slots;
     u32 waves = (per + target - 1) / target, each = (per + waves - 1) / waves;
     a.per_thread = (int)(each < least ? least : each);

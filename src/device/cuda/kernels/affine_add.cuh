@@ -31,7 +31,9 @@ enum add_source {
     add_halves            // nodes i and i + 2^log2_half, i = p with a zero put in at that bit
 };
 
-// Offsets count coordinates (48 bytes for G1, 96 for G2) from `in`: 32 bits reach 192 GiB.
+// Offsets count coordinates (48 bytes for G1, 96 for G2) from `in`: 32 bits reach 192 GiB. With
+// add_points `in` is point 0 and an operand is reached by its 16-byte piece, which saves the
+// registers that would spill: 2^32 / 6 points for G1, 2^32 / 12 for G2.
 struct add_batch {
     const uint4 *in;
     u32 point_offset;   // of point 0; its y is the next coordinate
@@ -139,7 +141,7 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
             return i + a.node_x;
         i &= id_mask;
         if (SOURCE == add_points)
-            return 2 * i + a.point_offset;
+            return 2 * P * i;
         return i < a.points ? 2 * i + a.point_offset : i + a.node_x;
     };
     auto y_of = [&](u32 i) -> u32 {
@@ -147,10 +149,12 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
             return i + a.node_y;
         i &= id_mask;
         if (SOURCE == add_points)
-            return 2 * i + a.point_offset + 1;
+            return 2 * P * i + P;
         return i < a.points ? 2 * i + a.point_offset + 1 : i + a.node_y;
     };
-    auto at = [&](u32 coordinate) { return in + (size_t)coordinate * P; };
+    auto at = [&](u32 offset) {
+        return SOURCE == add_points ? in + offset : in + (size_t)offset * P;
+    };
     auto special = [&](u32 i, u32 j, bool valid) {
         return classify<F>(at(x_of(i)), at(y_of(i)), SOURCE != add_halves ? i : 0, at(x_of(j)),
                            at(y_of(j)), SOURCE != add_halves ? j : 0, valid);
@@ -162,24 +166,26 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
     F acc;
     u32 ia, ib, na, nb; // operands of this pair and of the next
     // Gathering x: 16-byte chunk c = lane + 32 b is piece c % P of record c / P.
-    u32 record[P], slot[P];
-    const uint4 *in_piece[P];
+    u32 record[P], slot[P], piece[P];
 #pragma unroll
     for (int b = 0; b < P; b++) {
         int c = lane + 32 * b;
         record[b] = c / P;
-        in_piece[b] = in + c % P;
-        slot[b] = mine_at + 16 * (record[b] * R + c % P);
+        piece[b] = c % P;
+        slot[b] = mine_at + 16 * (record[b] * R + piece[b]);
     }
+    auto piece_at = [&](u32 offset, u32 q) {
+        return SOURCE == add_points ? in + (offset + q) : (in + q) + (size_t)offset * P;
+    };
     {
         auto gather = [&](u32 i, u32 j) {
             i = x_of(i);
             j = x_of(j);
 #pragma unroll
             for (int b = 0; b < P; b++) {
-                copy16_async(slot[b], in_piece[b] + (size_t)__shfl_sync(~0u, i, record[b]) * P);
+                copy16_async(slot[b], piece_at(__shfl_sync(~0u, i, record[b]), piece[b]));
                 copy16_async(slot[b] + 16 * layout::second,
-                             in_piece[b] + (size_t)__shfl_sync(~0u, j, record[b]) * P);
+                             piece_at(__shfl_sync(~0u, j, record[b]), piece[b]));
             }
         };
         ids(0, ia, ib);
@@ -221,14 +227,13 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
     __syncthreads();
 
     // Gathering whole points: chunk c is piece c % 2P of record c / 2P, 16 records a half.
-    u32 record2[P], slot2[P];
-    const uint4 *in_piece2[P];
+    u32 record2[P], slot2[P], piece2[P];
 #pragma unroll
     for (int b = 0; b < P; b++) {
         int c = lane + 32 * b;
         record2[b] = c / (2 * P);
-        in_piece2[b] = in + c % (2 * P);
-        slot2[b] = mine_at + 16 * (record2[b] * R + c % (2 * P));
+        piece2[b] = c % (2 * P);
+        slot2[b] = mine_at + 16 * (record2[b] * R + piece2[b]);
     }
     auto gather = [&](int k, u32 i, u32 j) {
         if (SOURCE == add_points) {
@@ -239,24 +244,21 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     copy16_async(slot2[b] + h * 16 * 16 * R,
-                                 in_piece2[b] +
-                                     (size_t)__shfl_sync(~0u, i, record2[b] + 16 * h) * P);
+                                 piece_at(__shfl_sync(~0u, i, record2[b] + 16 * h), piece2[b]));
                     copy16_async(slot2[b] + h * 16 * 16 * R + 16 * layout::second,
-                                 in_piece2[b] +
-                                     (size_t)__shfl_sync(~0u, j, record2[b] + 16 * h) * P);
+                                 piece_at(__shfl_sync(~0u, j, record2[b] + 16 * h), piece2[b]));
                 }
             }
         } else {
             u32 x = x_of(i), y = x_of(j), z = y_of(i), w = y_of(j);
 #pragma unroll
             for (int b = 0; b < P; b++) {
-                copy16_async(slot[b], in_piece[b] + (size_t)__shfl_sync(~0u, x, record[b]) * P);
+                copy16_async(slot[b], piece_at(__shfl_sync(~0u, x, record[b]), piece[b]));
                 copy16_async(slot[b] + 16 * layout::second,
-                             in_piece[b] + (size_t)__shfl_sync(~0u, y, record[b]) * P);
-                copy16_async(slot[b] + 16 * P,
-                             in_piece[b] + (size_t)__shfl_sync(~0u, z, record[b]) * P);
+                             piece_at(__shfl_sync(~0u, y, record[b]), piece[b]));
+                copy16_async(slot[b] + 16 * P, piece_at(__shfl_sync(~0u, z, record[b]), piece[b]));
                 copy16_async(slot[b] + 16 * (layout::second + P),
-                             in_piece[b] + (size_t)__shfl_sync(~0u, w, record[b]) * P);
+                             piece_at(__shfl_sync(~0u, w, record[b]), piece[b]));
             }
         }
         const uint4 *pp = prefix + (size_t)P * k * T;

@@ -167,7 +167,8 @@ static cuzk_status bit_sum(struct cuzk_cuda *device, POINT *out, size_t affine_b
     POINT sum;
     memset(&sum, 0, sizeof sum);
     memset(out, 0, sizeof *out);
-    size_t part = n < (size_t)1 << 30 ? n : (size_t)1 << 30;
+    const size_t most = (size_t)1 << 28; // 32-bit offsets, affine_add.cuh
+    size_t part = n < most ? n : most;
     for (size_t done = 0; done < n;) {
         size_t now = n - done < part ? n - done : part, blocks;
         cuzk_status status =

@@ -45,9 +45,7 @@ static __global__ void __launch_bounds__(256) table_digits(u32 *digits, const ui
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    fr s = load_fr(scalars + 2 * (size_t)i), plain_one = fr_zero();
-    plain_one.w[0] = 1;
-    s = canonical(mul(s, plain_one));
+    const fr s = plain_of(load_fr(scalars + 2 * (size_t)i));
     u32 carry = 0;
 #pragma unroll
     for (int w = 0; w < base_windows; w++) {

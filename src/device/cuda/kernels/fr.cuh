@@ -120,6 +120,20 @@ CUZK_DEV fr canonical(fr a)
     return a;
 }
 
+// The number itself, canonical, from Montgomery form
+CUZK_DEV fr plain_of(const fr &a)
+{
+    u32 T[16];
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        T[i] = a.w[i];
+        T[i + 8] = 0;
+    }
+    fr r;
+    reduce_wide<fr_modulus>(r.w, T); // (a + m r) / 2^256 <= r
+    return canonical(r);
+}
+
 // A constant factor with its quotient, 64 bytes.
 struct fr_factor {
     fr w, v;

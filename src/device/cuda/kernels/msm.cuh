@@ -210,7 +210,7 @@ template <class F> struct msm_run {
         size_t done = 0;
         for (int l = 0; l < plan->levels && total[l]; l++) {
             add_batch a = {};
-            a.in = (const uint4 *)base;
+            a.in = (const uint4 *)(l == 0 ? points : base);
             a.points = 1u << 29;
             a.point_offset = coordinates_from<F>(base, points);
             a.node_x = coordinates_from<F>(base, nodes) - a.points;
@@ -290,10 +290,17 @@ static cuzk_status msm_sums(struct cuzk_cuda *device, const msm_plan *plan, cons
     point_numbers<<<(unsigned)(8 * device->multiprocessors), 256, 0, s>>>(
         run.numbers, (u32)plan->group_elements, n, index);
     CUZK_LAUNCHED(point_numbers);
-    split_digits<true>
-        <<<blocks_for(n, 256), 256, 0, s>>>(run.digits, (const uint4 *)scalars, n, plan->windows);
+    // The first group's windows first: its sort starts so much earlier.
+    const int W = plan->windows.windows, first = plan->group[0].end;
+    split_digits<<<blocks_for(n, 256), 256, 0, s>>>(run.digits, (const uint4 *)scalars, n,
+                                                    plan->windows, 0, first);
     CUZK_LAUNCHED(split_digits);
     CUZK_TRY(run.prepare(0, err));
+    if (first < W) {
+        split_digits<<<blocks_for(n, 256), 256, 0, s>>>(run.digits, (const uint4 *)scalars, n,
+                                                        plan->windows, first, W);
+        CUZK_LAUNCHED(split_digits);
+    }
     for (int g = 0; g < plan->groups; g++) {
         if (g + 1 < plan->groups)
             CUZK_TRY(run.prepare(g + 1, err));
@@ -321,9 +328,11 @@ static cuzk_status msm(struct cuzk_cuda *device, POINT *out, size_t affine_bytes
 {
     CUZK_TRY(make_current(device, err));
     memset(out, 0, sizeof *out);
-    if (n >= (size_t)1 << 29)
+    const size_t limit = (size_t)1
+                         << (F::pieces == 3 ? 29 : 28); // of 32-bit offsets, affine_add.cuh
+    if (n >= limit)
         return cuzk_fail(err, CUZK_E_ARGUMENT,
-                         "a multi-exponentiation of %zu points; the limit is 2^29 - 1", n);
+                         "a multi-exponentiation of %zu points; the limit is %zu", n, limit - 1);
     POINT sum;
     memset(&sum, 0, sizeof sum);
     const size_t most = (size_t)1 << 27, fewest = (size_t)1 << 12;

@@ -27,19 +27,15 @@ struct window_plan {
 
 static constexpr u32 tile_buckets = 1024, huge_pairs = 4096, long_gap = 512;
 
-// Digits of +-s with |s| <= (r - 1) / 2: in [-2^(c-1), 2^(c-1)], the top window's in [0, 2^c].
-template <bool MONTGOMERY>
+// Digits of windows [begin, end) of +-s with |s| <= (r - 1) / 2: in [-2^(c-1), 2^(c-1)], the top
+// window's in [0, 2^c].
 static __global__ void __launch_bounds__(256)
-    split_digits(u32 *out, const uint4 *scalars, u32 n, window_plan plan)
+    split_digits(u32 *out, const uint4 *scalars, u32 n, window_plan plan, int begin, int end)
 {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
-    fr s = load_fr(scalars + 2 * (size_t)i), t, plain_one = fr_zero();
-    if (MONTGOMERY) {
-        plain_one.w[0] = 1;
-        s = canonical(mul(s, plain_one));
-    }
+    fr s = plain_of(load_fr(scalars + 2 * (size_t)i)), t;
     u32 over; // all ones if s > (r - 1) / 2
     sub_cc(t.w[0], s.w[0], fr_modulus::half(0));
 #pragma unroll
@@ -56,7 +52,7 @@ static __global__ void __launch_bounds__(256)
     for (int j = 0; j < 8; j++)
         s.w[j] = over ? t.w[j] : s.w[j];
     u32 flip = over & 0x80000000u, carry = 0;
-    for (int k = 0; k < plan.windows; k++) {
+    for (int k = 0; k < end; k++) {
         int c = plan.bits[k];
         u32 v = (s.w[0] & ((1u << c) - 1)) + carry, sign = flip;
         carry = 0;
@@ -65,7 +61,8 @@ static __global__ void __launch_bounds__(256)
             sign ^= 0x80000000u;
             carry = 1;
         }
-        out[(size_t)k * n + i] = v ? (v + plan.first[k]) | sign : 0;
+        if (k >= begin)
+            out[(size_t)k * n + i] = v ? (v + plan.first[k]) | sign : 0;
 #pragma unroll
         for (int j = 0; j < 7; j++)
             s.w[j] = __funnelshift_r(s.w[j], s.w[j + 1], c);

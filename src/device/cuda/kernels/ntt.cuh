@@ -125,6 +125,7 @@ struct ntt_pass {
     u32 table_end;
     int column_bits; // log2 of the distance between rows
     u32 first_block; // number of the first block at the pass's first level: 0, or 2^t on a coset
+    int stages; // of a first pass: levels / 3, hidden from the compiler, which would copy the loop
 };
 
 // FIRST: the transform's first levels, from one block; ROOT: that is block 0, not a coset's block
@@ -134,7 +135,7 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
 {
     constexpr int T = LAST ? 64 : 128, VALUES = 8 * T, R = 1 << LEVELS, C = VALUES / R;
     constexpr int CC = LAST ? 1 : C, PLANE = VALUES / 8 * 9 + 4;
-    constexpr int STAGES = LEVELS / 3;
+    const int STAGES = FIRST ? a.stages : LEVELS / 3;
     static_assert(LEVELS % 3 == 0 && LEVELS <= 9 && (!LAST || LEVELS == 9), "");
     __shared__ uint4 tile[2 * PLANE]; // low halves, high halves
     const u32 tile_at = shared_address(tile);
@@ -157,9 +158,10 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
     uint4 *const chunk0 =
         a.data + 2 * base +
         (LAST ? (size_t)tid : ((size_t)(tid / (2 * C)) << (a.column_bits + 1)) + tid % (2 * C));
+    const size_t stride = LAST ? T : (size_t)(T / (2 * C)) << (a.column_bits + 1);
     auto global_of = [&](int n) {
-        if (LAST)
-            return chunk0 + n * T;
+        if (LAST || 2 * C <= T)
+            return chunk0 + n * stride;
         return chunk0 + ((size_t)(n * T / (2 * C)) << (a.column_bits + 1)) + n * T % (2 * C);
     };
     const int slot0 = pad(tid >> 1) + (tid & 1) * PLANE;
@@ -254,9 +256,7 @@ __global__ void __launch_bounds__(128) ntt_level(ntt_pass a, int log2_size, int 
 // mod 2^256.
 CUZK_DEV void store_factor(uint4 *to, const fr &montgomery)
 {
-    fr plain_one = fr_zero(), v = fr_zero();
-    plain_one.w[0] = 1;
-    fr w = canonical(mul(montgomery, plain_one));
+    fr w = plain_of(montgomery), v = fr_zero();
     constexpr words<8> inverse = words_of<8>({BLS12_381_FR_INV_WIDE});
 #pragma unroll
     for (int i = 0; i < 8; i++) {

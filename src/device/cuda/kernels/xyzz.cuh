@@ -84,8 +84,12 @@ template <class F> CUZK_DEV jacobian<F> jacobian_of(const xyzz<F> &a)
                        canonical(a.zz)};
 }
 
-// A block sums the points [block * length, + length) of the arrays in_x, in_y, once plainly and
-// once weighted: out[2 block] = sum (j + 1) P_j, out[2 block + 1] = sum P_j. length <= 2^15.
+// A block sums the points [block * length, + length) of the arrays in_x, in_y, once plainly and, if
+// `weighted`, once weighted: out[2 block] = sum (j + 1) P_j, out[2 block + 1] = sum P_j. Thread t
+// has the run [t m, t m + m) with plain sum S_t and weighted sum V_t of its own, and
+//     sum (j + 1) P_j = sum over t of V_t + m t S_t,   sum of t S_t = sum over t >= 1 of S_t +
+//     S_(t+1) + …,
+// so a scan of suffixes and one tree do.
 template <class F> struct weighted_shape;
 template <> struct weighted_shape<fp> {
     static constexpr int threads = 128;
@@ -99,7 +103,7 @@ __global__ void __launch_bounds__(weighted_shape<F>::threads)
 {
     constexpr int T = weighted_shape<F>::threads;
     __shared__ xyzz<F> share[T];
-    int t = threadIdx.x, run = (length + T - 1) / T;
+    const int t = threadIdx.x, run = (length + T - 1) / T;
     xyzz<F> V = xyzz_infinity<F>(), S = xyzz_infinity<F>();
     for (int j = min(length, (t + 1) * run) - 1; j >= t * run; j--) {
         size_t e = (size_t)F::pieces * ((size_t)blockIdx.x * length + j);
@@ -111,28 +115,38 @@ __global__ void __launch_bounds__(weighted_shape<F>::threads)
         if (weighted)
             xyzz_add(&V, &V, &S);
     }
-    if (weighted) { // V += (t run) S
-        xyzz<F> k = xyzz_infinity<F>();
-        int m = t * run;
-        for (int b = 14; b >= 0; b--) {
-            xyzz_double(&k, &k);
-            if (m >> b & 1)
-                xyzz_add(&k, &k, &S);
-        }
-        xyzz_add(&V, &V, &k);
-    }
-    for (int pass = weighted ? 0 : 1; pass < 2; pass++) {
-        __syncthreads();
-        share[t] = pass == 0 ? V : S;
-        __syncthreads();
-        for (int h = T / 2; h > 0; h >>= 1) {
-            if (t < h)
-                xyzz_add(&share[t], &share[t], &share[t + h]);
+    share[t] = S;
+    __syncthreads();
+    if (weighted) {
+        for (int d = 1; d < T; d *= 2) { // share[t] becomes S_t + S_(t+1) + …
+            if (t + d < T)
+                xyzz_add(&S, &S, &share[t + d]);
+            __syncthreads();
+            share[t] = S;
             __syncthreads();
         }
         if (t == 0)
-            out[2 * blockIdx.x + pass] = jacobian_of(share[0]);
+            out[2 * blockIdx.x + 1] = jacobian_of(S);
+        else { // V_t + m times the suffix; V_0 has no suffix to take
+            xyzz<F> k = xyzz_infinity<F>();
+            for (int b = 31 - __clz(run); b >= 0; b--) {
+                xyzz_double(&k, &k);
+                if (run >> b & 1)
+                    xyzz_add(&k, &k, &S);
+            }
+            xyzz_add(&V, &V, &k);
+        }
+        __syncthreads();
+        share[t] = V;
+        __syncthreads();
     }
+    for (int h = T / 2; h > 0; h >>= 1) {
+        if (t < h)
+            xyzz_add(&share[t], &share[t], &share[t + h]);
+        __syncthreads();
+    }
+    if (t == 0)
+        out[2 * blockIdx.x + (weighted ? 0 : 1)] = jacobian_of(share[0]);
 }
 
 } // namespace cuzk
