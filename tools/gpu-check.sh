@@ -3,7 +3,8 @@
 # each under 8 minutes, its table last. Uses the programs in BUILD-DIR (default: build/gpu) if they are
 # there, else builds them, for the architecture of the GPU alone.
 #   quick   correctness on small and middle sizes, compute-sanitizer on the smallest where it is installed
-#   bench   speeds, checked; the table also goes to $OUT/bench.txt where OUT is set
+#   bench   speeds, checked; the table also goes to $OUT/bench.txt where OUT is set. PEER names a library of
+#           bench/peer_cuda.h's interface to be timed in the same run
 #   sector  whole proofs
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +13,7 @@ build=${2:-build/gpu}
 case $stage in
 quick | bench | sector) ;;
 *)
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
     exit 2
     ;;
 esac
@@ -22,7 +23,8 @@ find_program() { # NAME: its path in the build tree
 if [ -z "$(find_program device_test_cuda)" ]; then
     arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DCUZK_CUDA=ON -DCUZK_CUDA_ARCHS="${arch:-90}" >/dev/null &&
-        cmake --build "$build" -j "$(nproc)" --target device_test_cuda device_test_fields device_sector cuda_bench || exit 1
+        cmake --build "$build" -j "$(nproc)" --target device_test_cuda \
+            device_test_fields device_test_finish device_test_backend device_sector cuda_bench || exit 1
 fi
 failed=0
 run() { # LIMIT COMMAND…
@@ -35,7 +37,10 @@ run() { # LIMIT COMMAND…
 nvidia-smi --query-gpu=name,uuid,driver_version,clocks.sm,power.draw,memory.used --format=csv,noheader
 case $stage in
 quick)
-    [ -z "$(find_program device_test_fields)" ] || run 60 "$(find_program device_test_fields)"
+    for name in device_test_fields device_test_finish device_test_backend; do
+        echo "== $name =="
+        run 60 "$(find_program $name)"
+    done
     if command -v compute-sanitizer >/dev/null; then
         for tool in memcheck racecheck initcheck; do
             echo "== $tool =="
@@ -46,7 +51,9 @@ quick)
     run 200 "$(find_program device_test_cuda)"
     ;;
 bench)
-    run 400 "$(find_program cuda_bench)" | tee "${OUT:-/tmp}/bench.txt"
+    # run's verdict must not be lost in a pipeline
+    run 400 "$(find_program cuda_bench)" ${PEER:+--peer "$PEER"} > >(tee "${OUT:-/tmp}/bench.txt")
+    wait $! 2>/dev/null
     ;;
 sector)
     # proofs by the hundred at 2 KiB and 2^24, each held against tau; a key streamed with little memory; a
