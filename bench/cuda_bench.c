@@ -1,6 +1,6 @@
 /* Speeds of the CUDA backend, data resident, results checked. One row a measurement: best and
- * median milliseconds of several calls, and the device memory it took beside its inputs. Prints the
- * table last.
+ * median milliseconds of several calls, and the highest device memory so far beside inputs. Prints
+ * the table last.
  *
  *     cuda_bench [--quick] [--only WORD] [--peer FILE.so]
  *
@@ -176,12 +176,11 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Times `call` `times` after one warm-up; scratch is the growth of the account's peak over
- * `before`. */
+/* Times `call` `times` after one warm-up. `scratch` is the device memory of sums, transforms (their
+ * twiddles) and fixed bases at each one's highest so far: it grows along the table. */
 #define MEASURE(times, call)                                                                       \
     double ms[16];                                                                                 \
-    struct cuzk_account before, after;                                                             \
-    cuzk_budget_read(budget, &before);                                                             \
+    struct cuzk_account after;                                                                     \
     for (int run = -1; run < (times); run++) {                                                     \
         double begin = cuzk_os_seconds();                                                          \
         OK(call);                                                                                  \
@@ -358,7 +357,7 @@ int main(int argc, char **argv)
     row("%s, sm_%d%d, %.1f GB free of %.1f\n", d.name, d.major, d.minor, (double)d.free / 1e9,
         (double)d.memory / 1e9);
     row("| %-28s | %-4s | %9s | %9s | %7s | %7s | %s |\n|---|---|---|---|---|---|---|\n", "what",
-        "n", "best ms", "median ms", "in GB", "own GB", "check");
+        "n", "best ms", "median ms", "in GB", "peak GB", "check");
     const unsigned top = quick ? 22 : 27;
     const size_t n = (size_t)1 << top;
     double t0 = cuzk_os_seconds();

@@ -37,11 +37,6 @@ struct fr_modulus {
         constexpr words<8> w = words_of<8>({BLS12_381_FR_ONE});
         return w.w[i];
     }
-    CUZK_DEV static constexpr u32 r2(int i)
-    {
-        constexpr words<8> w = words_of<8>({BLS12_381_FR_R2});
-        return w.w[i];
-    }
     CUZK_DEV static constexpr u32 half(int i) // (r + 1) / 2
     {
         constexpr words<8> w = words_of<8>({BLS12_381_FR_MODULUS});
