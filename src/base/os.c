@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,41 +184,124 @@ fail:
     return status;
 }
 
+/* Where the new file comes to be, in out: links are followed, so that a link stays one and what it
+ * leads to is replaced. What is there must be a regular file or nothing: a rename would put a file
+ * in the place of a device or a pipe. */
+static cuzk_status resolve(char out[PATH_MAX], const char *path, struct cuzk_error *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0) {
+        if (S_ISDIR(st.st_mode))
+            return cuzk_fail(err, CUZK_E_IO, "%s: a folder: name a file in it", path);
+        if (!S_ISREG(st.st_mode))
+            return cuzk_fail(err, CUZK_E_IO,
+                             "%s: not a regular file: it would be replaced, not written to", path);
+        if (access(path, W_OK) == 0 && realpath(path, out) != NULL)
+            return CUZK_OK; /* whoever made it read-only wants it kept */
+    } else if (errno == ENOENT && (size_t)snprintf(out, PATH_MAX, "%s", path) < PATH_MAX) {
+        return CUZK_OK;
+    }
+    return cuzk_fail(err, CUZK_E_IO, "%s: cannot create: %s", path, strerror(errno));
+}
+
+/* The folder of a path, "." where it names none. */
+static void folder_of(char out[PATH_MAX], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    (void)snprintf(out, PATH_MAX, "%.*s", n != 0 ? (int)n : 1, n != 0 ? path : ".");
+}
+
+bool cuzk_os_same_path(const char *a, const char *b)
+{
+    char folder[PATH_MAX], whole[2][PATH_MAX];
+    const char *const path[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        if (realpath(path[i], whole[i]) != NULL)
+            continue;
+        const char *slash = strrchr(path[i], '/'); /* not there yet: its folder is */
+        folder_of(folder, path[i]);
+        if (strlen(path[i]) >= PATH_MAX || realpath(folder, whole[i]) == NULL)
+            return false;
+        size_t n = strlen(whole[i]);
+        (void)snprintf(whole[i] + n, PATH_MAX - n, "/%s", slash != NULL ? slash + 1 : path[i]);
+    }
+    return strcmp(whole[0], whole[1]) == 0;
+}
+
 struct cuzk_writer {
     int fd;
+    bool named; /* the temporary has its name already; else it vanishes with the descriptor */
     size_t fill;
     uint64_t written;
-    char *path, *temporary;
+    char path[PATH_MAX], folder[PATH_MAX], temporary[PATH_MAX + 64];
     uint8_t buffer[1 << 16];
 };
+
+/* Gives the temporary a name that nobody has: by `make`, which fails with EEXIST for those that
+ * somebody has (another process of this number on another machine, or one that was killed). */
+static int name_temporary(struct cuzk_writer *w, int (*make)(struct cuzk_writer *w))
+{
+    static _Atomic unsigned next;
+    for (int tries = 0; tries < 1000; tries++) {
+        (void)snprintf(w->temporary, sizeof w->temporary, "%s/cuzk-%ld-%u.part", w->folder,
+                       (long)getpid(), next++);
+        if (make(w) == 0) {
+            w->named = true;
+            return 0;
+        }
+        if (errno != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+static int make_by_open(struct cuzk_writer *w)
+{
+    w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    return w->fd < 0 ? -1 : 0;
+}
+
+static int make_by_link(struct cuzk_writer *w)
+{
+    char self[64];
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", w->fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW);
+}
 
 cuzk_status cuzk_os_writer_open(struct cuzk_writer **out, const char *path, struct cuzk_error *err)
 {
     *out = NULL;
     struct cuzk_writer *w = cuzk_malloc(sizeof *w);
-    size_t n = strlen(path) + 32;
-    char *copy = cuzk_strdup(path);
-    char *temporary = cuzk_malloc(n);
-    cuzk_status status;
-    if (w == NULL || copy == NULL || temporary == NULL) {
-        status = cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
-        goto fail;
+    if (w == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
+    w->fd = -1;
+    w->named = false;
+    w->fill = 0;
+    w->written = 0;
+    cuzk_status status = resolve(w->path, path, err);
+    if (status != CUZK_OK) {
+        cuzk_free(w);
+        return status;
     }
-    *w = (struct cuzk_writer){.fd = -1};
-    (void)snprintf(temporary, n, "%s.part-%ld", path, (long)getpid());
-    w->fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (w->fd < 0) {
-        status = cuzk_fail(err, CUZK_E_IO, "%s: cannot create: %s", temporary, strerror(errno));
-        goto fail;
+    folder_of(w->folder, w->path);
+    /* without a name it is gone whenever the process is, killed or not */
+    if (access("/proc/self/fd", X_OK) == 0)
+        w->fd = open(w->folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0644);
+    if (w->fd < 0 && name_temporary(w, make_by_open) != 0) { /* file systems that do not know it */
+        status = cuzk_fail(err, CUZK_E_IO, "%s: cannot create: %s", path, strerror(errno));
+        cuzk_free(w);
+        return status;
     }
-    w->path = copy;
-    w->temporary = temporary;
     *out = w;
     return CUZK_OK;
-fail:
-    cuzk_free(w);
-    cuzk_free(copy);
-    cuzk_free(temporary);
+}
+
+cuzk_status cuzk_os_writer_check(const char *path, struct cuzk_error *err)
+{
+    struct cuzk_writer *w;
+    cuzk_status status = cuzk_os_writer_open(&w, path, err);
+    cuzk_os_writer_abort(w);
     return status;
 }
 
@@ -229,8 +313,8 @@ static cuzk_status write_all(struct cuzk_writer *w, const uint8_t *data, size_t 
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return cuzk_fail(err, CUZK_E_IO, "%s: cannot write at offset %" PRIu64 ": %s",
-                             w->temporary, w->written, strerror(errno));
+            return cuzk_fail(err, CUZK_E_IO, "%s: cannot write at offset %" PRIu64 ": %s", w->path,
+                             w->written, strerror(errno));
         data += n;
         size -= (size_t)n;
         w->written += (uint64_t)n;
@@ -256,12 +340,13 @@ cuzk_status cuzk_os_writer_write(struct cuzk_writer *w, const void *data, size_t
     return CUZK_OK;
 }
 
-static void writer_free(struct cuzk_writer *w)
+void cuzk_os_writer_abort(struct cuzk_writer *w)
 {
-    if (w->fd >= 0)
-        (void)close(w->fd);
-    cuzk_free(w->path);
-    cuzk_free(w->temporary);
+    if (w == NULL)
+        return;
+    if (w->named)
+        (void)unlink(w->temporary);
+    (void)close(w->fd);
     cuzk_free(w);
 }
 
@@ -269,22 +354,15 @@ cuzk_status cuzk_os_writer_commit(struct cuzk_writer *w, struct cuzk_error *err)
 {
     cuzk_status status = write_all(w, w->buffer, w->fill, err);
     if (status == CUZK_OK && fsync(w->fd) != 0)
-        status = cuzk_fail(err, CUZK_E_IO, "%s: cannot sync: %s", w->temporary, strerror(errno));
-    if (status == CUZK_OK && rename(w->temporary, w->path) != 0)
-        status = cuzk_fail(err, CUZK_E_IO, "%s: cannot rename to %s: %s", w->temporary, w->path,
-                           strerror(errno));
-    if (status != CUZK_OK)
-        (void)unlink(w->temporary);
-    writer_free(w);
+        status = cuzk_fail(err, CUZK_E_IO, "%s: cannot sync: %s", w->path, strerror(errno));
+    if (status == CUZK_OK &&
+        ((!w->named && name_temporary(w, make_by_link) != 0) || rename(w->temporary, w->path) != 0))
+        status =
+            cuzk_fail(err, CUZK_E_IO, "%s: cannot put it in place: %s", w->path, strerror(errno));
+    if (status == CUZK_OK)
+        w->named = false; /* that name is gone */
+    cuzk_os_writer_abort(w);
     return status;
-}
-
-void cuzk_os_writer_abort(struct cuzk_writer *w)
-{
-    if (w == NULL)
-        return;
-    (void)unlink(w->temporary);
-    writer_free(w);
 }
 
 static double clock_seconds(clockid_t id)

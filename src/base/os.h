@@ -40,13 +40,21 @@ cuzk_status cuzk_os_read_file(uint8_t **out, size_t *size, const char *path, siz
                               struct cuzk_error *err);
 
 /* Writes a file so that path holds the old content or the whole new one: a temporary beside it,
- * fsync, rename. Open, write in order, then commit or abort; both free the writer. */
+ * fsync, rename. Open, write in order, then commit or abort; both free the writer. The temporary
+ * has no name before the commit where the file system can do that, and is gone with the process
+ * however that ends. Opening fails where a file cannot be made, and on what is not a regular file:
+ * a device or a pipe would be replaced. */
 struct cuzk_writer;
 cuzk_status cuzk_os_writer_open(struct cuzk_writer **out, const char *path, struct cuzk_error *err);
 cuzk_status cuzk_os_writer_write(struct cuzk_writer *w, const void *data, size_t size,
                                  struct cuzk_error *err);
 cuzk_status cuzk_os_writer_commit(struct cuzk_writer *w, struct cuzk_error *err);
 void cuzk_os_writer_abort(struct cuzk_writer *w);
+/* Whether a writer could be opened now: asked before long work whose result goes there. */
+cuzk_status cuzk_os_writer_check(const char *path, struct cuzk_error *err);
+
+/* Whether two paths lead to one place, where files may be yet or not. */
+bool cuzk_os_same_path(const char *a, const char *b);
 
 /* Seconds of a clock that never steps; CPU seconds of the calling thread and of the process. */
 double cuzk_os_seconds(void);
