@@ -47,20 +47,20 @@ static cuzk_status export_vk(struct output *out, const char *path, const char *d
     return write_file(out, &j, dir, "verification_key.json", err);
 }
 
-/* `only` is a partition, or UINT64_MAX for all. */
+/* `only` is the one partition wanted, where one is. */
 static cuzk_status export_proof(struct output *out, const char *path, const char *dir,
-                                uint64_t only, struct cuzk_error *err)
+                                const struct option_number *only, struct cuzk_error *err)
 {
     struct cuzk_proof *proofs;
     size_t count;
     cuzk_status status = cuzk_proof_read(&proofs, &count, path, err);
-    if (status == CUZK_OK && only != UINT64_MAX && only >= count)
+    if (status == CUZK_OK && only->given && only->value >= count)
         status = cuzk_fail(err, CUZK_E_ARGUMENT, "%s: no partition %llu, it has %zu", path,
-                           (unsigned long long)only, count);
+                           (unsigned long long)only->value, count);
     for (size_t i = 0; status == CUZK_OK && i < count; i++) {
         struct cuzk_json j;
         char name[64];
-        if (only != UINT64_MAX && only != i)
+        if (only->given && only->value != i)
             continue;
         (void)snprintf(name, sizeof name, "proof-%zu.json", i);
         cuzk_json_init(&j);
@@ -72,17 +72,18 @@ static cuzk_status export_proof(struct output *out, const char *path, const char
 }
 
 static cuzk_status export_public(struct output *out, const struct input_source *source,
-                                 const char *dir, uint64_t only, struct cuzk_error *err)
+                                 const char *dir, const struct option_number *only,
+                                 struct cuzk_error *err)
 {
     struct public_inputs inputs;
     cuzk_status status = public_inputs_read(&inputs, source, err);
-    if (status == CUZK_OK && only != UINT64_MAX && only >= inputs.count)
+    if (status == CUZK_OK && only->given && only->value >= inputs.count)
         status = cuzk_fail(err, CUZK_E_ARGUMENT, "no partition %llu: the statement has %u",
-                           (unsigned long long)only, inputs.count);
+                           (unsigned long long)only->value, inputs.count);
     for (uint32_t i = 0; status == CUZK_OK && i < inputs.count; i++) {
         struct cuzk_json j;
         char name[64];
-        if (only != UINT64_MAX && only != i)
+        if (only->given && only->value != i)
             continue;
         (void)snprintf(name, sizeof name, "public-%u.json", i);
         cuzk_json_init(&j);
@@ -97,7 +98,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
     const char *vk = NULL, *proof = NULL, *dir = NULL;
     struct input_source source = {0};
-    struct option_number partition = {.value = UINT64_MAX};
+    struct option_number partition = {0};
     const struct option_spec options[] = {
         {"vk", "KEY.vk", OPTION_TEXT, &vk, "export a verifying key (a .params will do)"},
         {"proof", "PROOF.bin", OPTION_TEXT, &proof, "export a proof, one file a partition"},
@@ -132,9 +133,9 @@ static int run(const struct command *self, int argc, char **argv)
     if (vk != NULL)
         status = export_vk(&out, vk, dir, &err);
     if (status == CUZK_OK && proof != NULL)
-        status = export_proof(&out, proof, dir, partition.value, &err);
+        status = export_proof(&out, proof, dir, &partition, &err);
     if (status == CUZK_OK && sources != 0)
-        status = export_public(&out, &source, dir, partition.value, &err);
+        status = export_public(&out, &source, dir, &partition, &err);
     if (status != CUZK_OK)
         return output_fail(&out, &err, EXIT_FAILED);
     output_array_end(&out);

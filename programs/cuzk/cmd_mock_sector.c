@@ -13,8 +13,8 @@ static int run(const struct command *self, int argc, char **argv)
     struct option_number seed = {0};
     const struct option_spec options[] = {
         {"seed", "N", OPTION_NUMBER, &seed, "everything about the sector follows from it"},
-        {"out", "C1.json", OPTION_TEXT, &c1, "where the C1 output goes"},
-        {"statement", "META.json", OPTION_TEXT, &statement, "where its statement goes"},
+        {"out", "C1.json", OPTION_OUTPUT, &c1, "where the C1 output goes"},
+        {"statement", "META.json", OPTION_OUTPUT, &statement, "where its statement goes"},
     };
     const struct usage usage = {
         "CIRCUIT", 1, 1,

@@ -344,6 +344,8 @@ static cuzk_status prove(struct output *out, const struct job *job,
         goto done;
     output_array_end(out);
     status = write_proof(job->proof, &s, err);
+    if (status != CUZK_OK)
+        goto done;
     output_text(out, "verified", "yes");
     output_text(out, "proof", job->proof);
 done:
@@ -359,15 +361,15 @@ static int run(const struct command *self, int argc, char **argv)
     struct option_number miner = {0}, sector = {0}, threads = {0}, memory = {0},
                          repeat = {.value = 1};
     const struct option_spec options[] = {
-        {"params", "KEY.params", OPTION_TEXT, &job.params,
+        {"params", "KEY.params", OPTION_INPUT, &job.params,
          "the proving key (default: the network's, where the parameters are kept)"},
-        {"make-key", "KEY.vk", OPTION_TEXT, &job.make_key,
+        {"make-key", "KEY.vk", OPTION_OUTPUT, &job.make_key,
          "or a development key, made in the device's memory; its verifying key goes here"},
-        {"insecure-waste", "FILE.json", OPTION_TEXT, &job.waste,
+        {"insecure-waste", "FILE.json", OPTION_INPUT, &job.waste,
          "with --make-key: take the waste from a file: for tests"},
-        {"c1", "C1.json", OPTION_TEXT, &job.c1, "the C1 output to prove, raw or wrapped"},
-        {"r1cs", "FILE", OPTION_TEXT, &job.r1cs, "or a dump that holds a witness"},
-        {"out", "PROOF.bin", OPTION_TEXT, &job.proof, "where the proof goes"},
+        {"c1", "C1.json", OPTION_INPUT, &job.c1, "the C1 output to prove, raw or wrapped"},
+        {"r1cs", "FILE", OPTION_INPUT, &job.r1cs, "or a dump that holds a witness"},
+        {"out", "PROOF.bin", OPTION_OUTPUT, &job.proof, "where the proof goes"},
         {"circuit", "NAME", OPTION_TEXT, &job.circuit, "porep-mini32, where the file says 32 GiB"},
         {"miner", "ID", OPTION_NUMBER, &miner, "the miner's actor id, to check the replica id"},
         {"sector", "N", OPTION_NUMBER, &sector, "the sector's number, with --miner"},
@@ -408,6 +410,8 @@ static int run(const struct command *self, int argc, char **argv)
         return usage_error(&out, self, "--miner needs --c1");
     if (repeat.value == 0)
         return usage_error(&out, self, "--repeat must be at least 1");
+    if (job.overlap.value > 1)
+        return usage_error(&out, self, "--overlap must be 0 or 1");
     if (threads.value > 1024)
         return usage_error(&out, self, "--threads must be at most 1024");
     if (rs_text != NULL) {

@@ -15,9 +15,9 @@ static int run(const struct command *self, int argc, char **argv)
     const char *params = NULL, *vk = NULL, *waste = NULL, *isa = NULL, *device = "cpu";
     struct option_number threads = {0}, memory = {0};
     const struct option_spec options[] = {
-        {"out", "KEY.params", OPTION_TEXT, &params, "where the proving key goes"},
-        {"vk", "KEY.vk", OPTION_TEXT, &vk, "where the verifying key goes"},
-        {"insecure-waste", "FILE.json", OPTION_TEXT, &waste,
+        {"out", "KEY.params", OPTION_OUTPUT, &params, "where the proving key goes"},
+        {"vk", "KEY.vk", OPTION_OUTPUT, &vk, "where the verifying key goes"},
+        {"insecure-waste", "FILE.json", OPTION_INPUT, &waste,
          "take the waste from a file: for tests, whoever knows it can forge"},
         {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
         {"memory", "BYTES", OPTION_BYTES, &memory, "most memory to use, as 12GiB"},
@@ -35,6 +35,8 @@ static int run(const struct command *self, int argc, char **argv)
         return code;
     if (params == NULL && vk == NULL)
         return usage_error(&out, self, "--out or --vk is needed");
+    if (threads.value > 1024)
+        return usage_error(&out, self, "--threads must be at most 1024");
 
     struct cuzk_error err;
     struct cuzk_context *context = NULL;

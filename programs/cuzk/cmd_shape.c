@@ -25,7 +25,7 @@ static int run(const struct command *self, int argc, char **argv)
 {
     const char *chunks_path = NULL;
     const struct option_spec options[] = {
-        {"chunks", "FILE", OPTION_TEXT, &chunks_path,
+        {"chunks", "FILE", OPTION_OUTPUT, &chunks_path,
          "write one SHA-256 per 65,536 rows, a line each"},
     };
     const struct usage usage = {

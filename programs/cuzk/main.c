@@ -55,9 +55,15 @@ int main(int argc, char **argv)
     bool help_of = strcmp(argv[1], "help") == 0;
     const struct command *command = find(argv[help_of ? 2 : 1]);
     if (command == NULL) {
-        (void)fprintf(stderr, "cuzk: no command \"%s\"; see `cuzk --help`\n",
-                      argv[help_of ? 2 : 1]);
-        return EXIT_FAILED;
+        struct output out;
+        struct cuzk_error err;
+        output_init(&out, "");
+        for (int i = 1; i < argc; i++)
+            if (strcmp(argv[i], "--json") == 0)
+                out.json = true;
+        (void)cuzk_fail(&err, CUZK_E_ARGUMENT, "no command \"%s\"; see `cuzk --help`",
+                        argv[help_of ? 2 : 1]);
+        return output_fail(&out, &err, EXIT_FAILED);
     }
     if (help_of) {
         char option[] = "--help";

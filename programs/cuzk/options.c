@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/os.h"
 
 int usage_error(struct output *out, const struct command *command, const char *format, ...)
 {
@@ -72,14 +73,52 @@ static bool store(const struct option_spec *o, const char *text)
         *(bool *)o->target = true;
         return true;
     case OPTION_TEXT:
+    case OPTION_INPUT:
+    case OPTION_OUTPUT:
         *(const char **)o->target = text;
         return text[0] != '\0';
     case OPTION_NUMBER:
     case OPTION_BYTES:
         number->given = true;
-        return parse_number(&number->value, text, o->kind == OPTION_BYTES);
+        return parse_number(&number->value, text, o->kind == OPTION_BYTES) &&
+               (o->kind != OPTION_BYTES || number->value != 0);
     }
     return false;
+}
+
+static const char *file_of(const struct option_spec *o)
+{
+    return o->kind == OPTION_INPUT || o->kind == OPTION_OUTPUT ? *(const char *const *)o->target
+                                                               : NULL;
+}
+
+/* Each output by itself: before the work whose result goes there, and so that no key is lost to the
+ * proof that it made. */
+static bool check_outputs(int *code, const struct command *command, const struct usage *usage,
+                          const char *operand, struct output *out)
+{
+    struct cuzk_error err;
+    for (size_t i = 0; i < usage->option_count; i++) {
+        const struct option_spec *o = &usage->options[i];
+        const char *path = file_of(o);
+        if (o->kind != OPTION_OUTPUT || path == NULL)
+            continue;
+        const char *taken = operand != NULL && cuzk_os_same_path(path, operand) ? operand : NULL;
+        for (size_t k = 0; k < usage->option_count && taken == NULL; k++)
+            if (k != i && file_of(&usage->options[k]) != NULL &&
+                cuzk_os_same_path(path, file_of(&usage->options[k])))
+                taken = usage->options[k].name;
+        if (taken != NULL) {
+            *code = usage_error(out, command, "--%s %s: would take the place of %s%s", o->name,
+                                path, taken == operand ? "" : "--", taken);
+            return false;
+        }
+        if (cuzk_os_writer_check(path, &err) != CUZK_OK) {
+            *code = output_fail(out, &err, EXIT_FAILED);
+            return false;
+        }
+    }
+    return true;
 }
 
 bool options_parse(int *code, const struct command *command, const struct usage *usage, int *argc,
@@ -120,9 +159,9 @@ bool options_parse(int *code, const struct command *command, const struct usage 
             go_on = store(o, optarg);
             if (!go_on)
                 *code = usage_error(out, command, "--%s %s: not a %s", o->name, optarg,
-                                    o->kind == OPTION_TEXT    ? "name"
-                                    : o->kind == OPTION_BYTES ? "number of bytes"
-                                                              : "whole number");
+                                    o->kind == OPTION_BYTES    ? "number of bytes above 0, as 12GiB"
+                                    : o->kind == OPTION_NUMBER ? "whole number"
+                                                               : "name");
         }
     }
     cuzk_free(list);
@@ -141,5 +180,5 @@ bool options_parse(int *code, const struct command *command, const struct usage 
     memmove(argv + 1, argv + optind, (size_t)count * sizeof *argv);
     *argc = count + 1;
     argv[*argc] = NULL;
-    return true;
+    return check_outputs(code, command, usage, count == 1 ? argv[1] : NULL, out);
 }

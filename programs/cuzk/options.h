@@ -13,8 +13,11 @@
 enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char * */
+    OPTION_INPUT,  /* const char *: a file that is read */
+    OPTION_OUTPUT, /* const char *: a file that is written: it can be made, and is no other file of
+                      this command line */
     OPTION_NUMBER, /* struct option_number: decimal, or hexadecimal after 0x */
-    OPTION_BYTES,  /* the same, with a suffix KiB, MiB, GiB or TiB allowed */
+    OPTION_BYTES,  /* the same, above 0, with a suffix KiB, MiB, GiB or TiB allowed */
 };
 
 struct option_number {

@@ -204,7 +204,8 @@ int output_fail(struct output *out, const struct cuzk_error *err, int code)
     if (code == EXIT_NO && !out->json)
         output_text(out, "verdict", "not valid");
     (void)fflush(stdout);
-    (void)fprintf(stderr, "cuzk %s: %s\n", out->command, err->message);
+    (void)fprintf(stderr, "cuzk%s%s: %s\n", out->command[0] != '\0' ? " " : "", out->command,
+                  err->message);
     if (out->json) {
         struct output error;
         output_init(&error, out->command);

@@ -16,6 +16,7 @@ struct output {
     unsigned depth;        /* of the lines */
 };
 
+/* `command` is "" before one is known. */
 void output_init(struct output *out, const char *command);
 void output_free(struct output *out);
 

@@ -11,9 +11,12 @@ import os
 import random
 import resource
 import shutil
+import signal
+import stat
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 CUZK = os.path.abspath(sys.argv[1])
@@ -102,6 +105,7 @@ def test_help_and_version():
         r = cuzk(name, "--no-such", "--json", code=2)
         assert r.json()["error"]["status"] == "argument"
     cuzk("frobnicate", code=2).says('no command "frobnicate"')
+    assert "frobnicate" in cuzk("frobnicate", "--json", code=2).json()["error"]["message"]
     assert set(cuzk("version", "--json").json()) >= {"version", "isa", "processors"}
     devices = cuzk("devices", "--json").json()["devices"]
     assert devices[0]["name"] == "cpu" and devices[0]["processors"] >= 1
@@ -142,7 +146,14 @@ def test_wrong_lines():
         (["setup", c, "--out", "x", "--threads", "-1"], "not a whole number"),
         (["setup", c, "--out", "x", "--threads", "1x"], "not a whole number"),
         (["setup", c, "--out", "x", "--memory", "99999999TiB"], "not a number of bytes"),
+        (["setup", c, "--out", "x", "--memory", "0"], "not a number of bytes above 0"),
         (["setup", c, "--out", "x", "--threads", "5000"], "1024"),
+        (["setup", c, "--out", "x", "--threads", 1 << 32], "1024"),
+        (["setup", c, "--out", "x", "--vk", "x"], "--out x: would take the place of --vk"),
+        (["setup", c, "--out", "x", "--vk", "./x"], "would take the place of --vk"),
+        (["setup", c, "--out", c], "would take the place of " + c),
+        (["setup", c, "--out", "."], "a folder"),
+        (["setup", c, "--vk", "/dev/null"], "/dev/null: not a regular file"),
         (["setup", "porep-1KiB", "--out", "x"], "neither a circuit"),
         (["setup", c, "--out", "x", "--isa", "mmx"], "mmx"),
         (["setup", c, "--out", "x", "--device", "abacus"], "abacus"),
@@ -157,7 +168,11 @@ def test_wrong_lines():
          "64 hex digits"),
         (["prove", "--params", p, "--r1cs", c, "--out", "x", "--insecure-rs",
           "ff" * 32 + "," + "00" * 32], "below the order r"),
+        (["prove", "--params", p, "--r1cs", c, "--out", "x", "--overlap", "2"], "0 or 1"),
         (["prove", "--params", p, "--r1cs", c, "--out", "/nonexistent/x"], "/nonexistent/x"),
+        (["prove", "--params", p, "--r1cs", c, "--out", p], "would take the place of --params"),
+        (["prove", "--params", "absent", "--r1cs", c, "--out", "/dev/stdout"], "not a regular"),
+        (["prove", "--make-key", "x", "--r1cs", c, "--out", "x"], "the place of --out"),
         (["prove", "--params", p, "--c1", "absent.json", "--out", "x"], "absent.json"),
         (["prove", "--params", "absent.params", "--r1cs", c, "--out", "x"], "absent.params"),
         (["prove", "--r1cs", c, "--out", "x"], "--params is needed"),
@@ -176,6 +191,8 @@ def test_wrong_lines():
         (["inputs", "absent.json"], "absent.json"),
         (["mock-sector", "porep-2KiB", "--out", "x"], "--seed is needed"),
         (["mock-sector", "porep-2KiB", "--seed", "1"], "--out is needed"),
+        (["mock-sector", "porep-2KiB", "--seed", "1", "--out", "x", "--statement", "x"],
+         "the place of --statement"),
         (["mock-sector", "toy5", "--seed", "1", "--out", "x"], "no circuit"),
         (["devices", "x"], "unexpected operand"),
         (["version", "x"], "unexpected operand"),
@@ -278,6 +295,55 @@ def test_verify_refuses():
              code=code)
     cuzk("verify", "--vk", "absent.vk", "--proof", "p.bin", "--r1cs", circuit, code=2)
     cuzk("verify", "--vk", KEYS + "toy5.vk", "--proof", "absent.bin", "--r1cs", circuit, code=2)
+
+
+def test_outputs():
+    """A result appears whole or not at all, and nothing else is touched."""
+    circuit = KEYS + "toy5.r1cs.zst"
+    key = KEYS + "toy5.params"
+    prove = ["prove", "--params", key, "--r1cs", circuit, "--out"]
+    # where it cannot go, that is said before the key is opened, and nothing is said to be done
+    os.mkdir("folder")
+    os.mkfifo("fifo")
+    for out in ["folder", "fifo", "/dev/null", "absent/p.bin", "p" * 256]:
+        r = cuzk("prove", "--params", "absent", "--r1cs", circuit, "--out", out, code=2)
+        assert r.err.startswith(f"cuzk prove: {out}: ") and r.out == "", r.err + r.out
+    assert stat.S_ISFIFO(os.stat("fifo").st_mode) and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    # a link stays one, and what it leads to is replaced
+    write("old", "old")
+    os.symlink("old", "link")
+    cuzk(*prove, "link")
+    assert os.path.islink("link") and os.path.getsize("old") == 192
+    # a file too many bytes long for the limit: the old one stays, no temporary does
+    write("k.params", "old")
+    before = sorted(os.listdir("."))
+    p = subprocess.run([CUZK, "setup", circuit, "--out", "k.params"], capture_output=True,
+                       preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+                                           resource.setrlimit(resource.RLIMIT_FSIZE, (999, 999))))
+    assert p.returncode == 2 and b"k.params: cannot write" in p.stderr, p
+    assert read("k.params") == b"old" and sorted(os.listdir(".")) == before
+    # killed at any time: the old file or the new one, and no temporary
+    circuit = KEYS + "toy3000.r1cs.zst"
+    size = os.path.getsize(KEYS + "toy3000.params")
+    for wait in [0.01, 0.03, 0.1, 0.2, 0.4, 0.8]:
+        write("k.params", "old")
+        p = subprocess.Popen([CUZK, "setup", circuit, "--out", "k.params"],
+                             stdout=subprocess.DEVNULL)
+        time.sleep(wait)
+        p.send_signal(signal.SIGINT)
+        assert p.wait() in (0, -signal.SIGINT)
+        assert read("k.params") == b"old" or os.path.getsize("k.params") == size
+        assert sorted(os.listdir(".")) == before, os.listdir(".")
+    # two at once: one of them wins, whole
+    both = [subprocess.Popen([CUZK, "setup", circuit, "--out", "k.params"],
+                             stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [p.wait() for p in both] == [0, 0]
+    assert os.path.getsize("k.params") == size and sorted(os.listdir(".")) == before
+    cuzk("inspect", "--full", "k.params")
+    # nobody listens
+    for stdout in [open("/dev/full", "w"), subprocess.DEVNULL]:
+        p = subprocess.run([CUZK, "version", "--json"], stdout=stdout, stderr=subprocess.PIPE)
+        assert (p.returncode == 0) == (stdout == subprocess.DEVNULL), p
 
 
 def test_key_of_another_circuit():
@@ -668,6 +734,8 @@ def test_export():
         str(int.from_bytes(bytes.fromhex(x), "little")) for x in proof_of("toy5")["public_inputs"]]
     assert set(json.load(open("proof-2.json"))) == {"pi_a", "pi_b", "pi_c", "protocol", "curve"}
     cuzk("export", "--proof", "p.bin", "--partition", "3", "--out", ".", code=2).says("it has 3")
+    cuzk("export", "--proof", "p.bin", "--partition", (1 << 64) - 1, "--out", ".",
+         code=2).says("it has 3")
     cuzk("export", "--proof", "p.bin", "--out", "/nonexistent", code=2).says("/nonexistent")
     r = cuzk("export", "--statement", VECTORS + "/sectors/mock32-3201/meta.json", "--out", ".",
              "--json").json()
