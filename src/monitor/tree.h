@@ -55,12 +55,10 @@ struct rssmon_tree {
     struct rssmon_totals totals;
     int dirty;        /* members came or went since the last full look: its overlap holds no more */
     uint64_t overlap; /* rss_sum - rss at the last full look */
-    uint64_t shared_seen;  /* file + shmem of all at the last listing of mappings */
-    uint64_t shared_saved; /* what that listing took off */
-    uint64_t shared_unsure;
+    /* the last listing of mappings: of how many members, their plain sum, the bounds it gave */
     size_t shared_members;
+    uint64_t shared_sum, shared_upper, shared_lower;
     int64_t maps_due_ns;
-    uint64_t maps_reads;
     /* Told of each process that came ("start"), executed ("exec"), was reparented ("left") or
      * ended ("exit"); the member is still valid. */
     void (*event)(void *context, const char *event, const struct rssmon_member *m);

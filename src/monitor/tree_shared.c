@@ -249,11 +249,45 @@ out:
     return rc;
 }
 
-static int64_t monotonic(void)
+static int64_t cpu_time(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* Several members with large mapped parts: bounds from a listing of their mappings. A listing is
+ * made anew when members or sizes changed, and no more often than half a percent of the time
+ * allows. Till then what was known last holds, which may be too little but is never a sum of shared
+ * pages: nobody is to be alarmed by those. */
+static void large_parts(struct rssmon_tree *t, struct rssmon_member **listed, size_t n,
+                        int64_t now_ns, uint64_t *upper, uint64_t *lower)
+{
+    uint64_t sum = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t part = known(listed[i]->p.s.file) + known(listed[i]->p.s.shmem);
+        sum += part;
+        high = part > high ? part : high;
+    }
+    uint64_t moved = sum > t->shared_sum ? sum - t->shared_sum : t->shared_sum - sum;
+    int changed = n != t->shared_members || moved > sum / 64;
+    if (changed && now_ns >= t->maps_due_ns) {
+        int64_t began = cpu_time();
+        if (correct_mapped(t, listed, n, upper, lower) != 0) {
+            *upper = sum; /* they cannot be listed */
+            *lower = high;
+        }
+        t->maps_due_ns = now_ns + 200 * (cpu_time() - began);
+        t->shared_sum = sum;
+        t->shared_members = n;
+        t->shared_upper = *upper;
+        t->shared_lower = *lower;
+        return;
+    }
+    *upper = least(sum, t->shared_upper > high ? t->shared_upper : high);
+    *lower = least(*upper, t->shared_lower);
+    if (changed)
+        *lower = minus(*upper, minus(sum, *upper)); /* as unsure as what was left out */
 }
 
 void rssmon_tree_correct(struct rssmon_tree *t, int64_t now_ns)
@@ -295,24 +329,9 @@ void rssmon_tree_correct(struct rssmon_tree *t, int64_t now_ns)
         mapped_low += listed_sum;
     } else if (big > 1) {
         uint64_t upper = 0, lower = 0;
-        uint64_t moved =
-            listed_sum > t->shared_seen ? listed_sum - t->shared_seen : t->shared_seen - listed_sum;
-        int changed = big != t->shared_members || moved > listed_sum / 64;
-        if (changed && now_ns >= t->maps_due_ns) {
-            int64_t began = monotonic();
-            if (correct_mapped(t, listed, big, &upper, &lower) != 0)
-                upper = lower = listed_sum;
-            int64_t cost = monotonic() - began;
-            t->maps_due_ns = now_ns + 200 * cost; /* half a percent of the time at most */
-            t->maps_reads++;
-            t->shared_seen = listed_sum;
-            t->shared_members = big;
-            t->shared_saved = listed_sum - upper;
-            t->shared_unsure = upper - lower;
-        }
-        upper = minus(listed_sum, t->shared_saved);
+        large_parts(t, listed, big, now_ns, &upper, &lower);
         mapped += upper;
-        mapped_low += minus(upper, t->shared_unsure);
+        mapped_low += lower;
     }
     uint64_t plain = known(sum->file) + known(sum->shmem);
     uint64_t saved = minus(known(sum->anon), anon) + minus(plain, mapped);

@@ -237,6 +237,8 @@ static void run(struct seen *seen, struct script *s, int kind, int64_t length)
             assert_true(r.u.sample.rss > 0 && r.u.sample.low <= r.u.sample.rss &&
                         r.u.sample.rss <= r.u.sample.high);
         }
+        if (r.kind == RSSMON_PEAK && r.u.peak.rss > seen->most)
+            seen->most = r.u.peak.rss;
         if (r.kind == RSSMON_GAP) {
             seen->gaps++;
             seen->gap_ns = r.u.gap.length_ns;

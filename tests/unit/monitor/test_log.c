@@ -292,10 +292,8 @@ static void test_segments(void **state)
 static void test_not_a_log(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"hello\n",
-                                        "\x7f"
-                                        "ELF\n",
-                                        "{\"a\":1}\n", "{}\n", "\n\nhello\n"};
+    static const char *const texts[] = {"hello\n", "\177ELF\n", "{\"a\":1}\n", "{}\n",
+                                        "\n\nhello\n"};
     struct rssmon_log_reader *reader;
     struct rssmon_record r;
     struct rssmon_error err;
