@@ -13,6 +13,10 @@ trap 'rm -rf "$root"' EXIT
 
 cmake --build "$build" --target rssmon >/dev/null
 DESTDIR=$root/pkg cmake --install "$build" --component rssmon --prefix /usr --strip >/dev/null
+{
+    printf 'rssmon is part of cuzk, under either of the two licences below.\n\n'
+    cat "$source/LICENSE-MIT" "$source/LICENSE-APACHE"
+} >"$root/pkg/usr/share/doc/rssmon/copyright"
 gzip -9n "$root"/pkg/usr/share/man/man1/rssmon.1
 
 # what the program's libraries are called here

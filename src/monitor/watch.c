@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -438,6 +439,9 @@ static rssmon_status start_command(struct watch *w, const sigset_t *mask, struct
     char joined[1024];
     struct rssmon_text t;
     char *const *argv = w->c->command;
+    /* what a daemon leaves behind by a double fork becomes our child, and so stays in the tree */
+    if (w->c->tree)
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     rssmon_status status = rssmon_launch(&w->child, argv, mask, err);
     if (status != RSSMON_OK)
         return status;

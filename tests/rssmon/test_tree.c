@@ -296,6 +296,21 @@ static void test_double_fork(void **state)
     assert_true(o->verdict.duration_ns > 1200000000); /* to the daemon's end */
 }
 
+/* Started by rssmon, an orphan stays in the tree even if its parents were never seen. */
+static void test_orphan(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        monitor_run((const char *const[]){"-q", "--no-gpu", "-l", log_path, "--tree", "--until-all",
+                                          "--", "sh", "-c", "(sleep 1.2 &) ; exit 3", NULL}),
+        3);
+    struct outcome *o = outcome_read(log_path);
+    assert_true(o->verdict.duration_ns > 1000000000);
+    assert_true(outcome_has(o, "command=sleep 1.2"));
+    assert_string_equal(o->death, "exit");
+    assert_int_equal(o->verdict.code, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +322,7 @@ int main(void)
         situation(test_thousand_children),
         situation(test_short_lives),
         situation(test_double_fork),
+        situation(test_orphan),
     };
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }
