@@ -78,8 +78,10 @@ static int read_group(struct group *g, char **logs, int count, const char *phase
                               "rssmon compare: %s has no phase \"%s\"; rssmon report lists them\n",
                               logs[i], phase);
         }
-        if (usable && g->name == NULL && h->name != NULL)
+        if (usable && g->name == NULL && h->name != NULL) {
+            look_plain(h);
             g->name = rssmon_strdup(h->name);
+        }
         for (int k = 0; k < FIGURES; k++)
             g->values[k][g->n] = figures[k];
         g->n += usable;

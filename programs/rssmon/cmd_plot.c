@@ -102,6 +102,7 @@ static int prepare(const struct plot *p, struct drawing *d, struct rssmon_chart 
         int code = look_read(&d->logs[i], "plot", p->logs[i]);
         if (code != 0)
             return code;
+        look_plain(d->logs[i]);
     }
     struct rssmon_history *first = d->logs[0];
     if (p->account != NULL) {
@@ -134,6 +135,10 @@ static int prepare(const struct plot *p, struct drawing *d, struct rssmon_chart 
                        first->tags != NULL ? first->tags : "", first->tags != NULL ? " — " : "",
                        look_size(a, first->peak), look_size(b, first->mean),
                        look_death(death, first));
+    rssmon_text_plain(d->title); /* it may have been cut, in the middle of a character */
+    rssmon_text_plain(d->subtitle);
+    for (size_t i = 0; i < d->curve_count; i++)
+        rssmon_text_plain(d->labels[i]);
     *chart = (struct rssmon_chart){.title = d->title,
                                    .subtitle = d->subtitle,
                                    .curves = d->curves,

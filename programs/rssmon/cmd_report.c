@@ -105,9 +105,10 @@ static void print_json(FILE *out, const struct rssmon_history *h)
     (void)fputs("]}", out);
 }
 
-static void print_table(const struct rssmon_history *h)
+static void print_table(struct rssmon_history *h)
 {
     char a[32], b[32], c[160];
+    look_plain(h);
     printf("%s\n", h->path);
     printf("  target     %s, pid %" PRIu64 "%s%s\n", h->name != NULL ? h->name : "?", h->pid,
            h->tags != NULL ? ", " : "", h->tags != NULL ? h->tags : "");

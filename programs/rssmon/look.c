@@ -43,6 +43,27 @@ int look_read(struct rssmon_history **out, const char *command, const char *path
     return 0;
 }
 
+void look_plain(struct rssmon_history *h)
+{
+    char *const texts[] = {h->name, h->command,  h->host,  h->kernel,      h->tool,  h->scope,
+                           h->tags, h->evidence, h->death, h->peak_source, h->victim};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i] != NULL)
+            rssmon_text_plain(texts[i]);
+    for (size_t i = 0; i < h->phase_count; i++)
+        rssmon_text_plain(h->phases[i].label);
+    for (size_t i = 0; i < h->mark_count; i++)
+        rssmon_text_plain(h->marks[i].label);
+    for (size_t i = 0; i < h->gap_count; i++)
+        rssmon_text_plain(h->gaps[i].cause);
+    for (size_t i = 0; i < h->process_count; i++) {
+        if (h->processes[i].name != NULL)
+            rssmon_text_plain(h->processes[i].name);
+        if (h->processes[i].death != NULL)
+            rssmon_text_plain(h->processes[i].death);
+    }
+}
+
 const char *look_size(char out[32], uint64_t bytes)
 {
     struct rssmon_text t;

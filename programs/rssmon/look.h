@@ -14,6 +14,10 @@ int look_exit(rssmon_status status);
  * A damaged or torn log is read as far as it goes, and a note on stderr says what was lost. */
 int look_read(struct rssmon_history **out, const char *command, const char *path);
 
+/* What a log says in words, made fit for a terminal or a picture: a process names itself as it
+ * likes. Not before JSON, which keeps every byte. */
+void look_plain(struct rssmon_history *h);
+
 /* "666.4 GiB"; "–" for RSSMON_UNKNOWN. */
 const char *look_size(char out[32], uint64_t bytes);
 /* "1:02:03" or "12.3 s"; "–" for NAN. */

@@ -3,6 +3,7 @@
  * arguments are those of `record`: `rssmon --pid 42`, `rssmon -- cmd …`.
  */
 #include <locale.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +33,21 @@ static void help(void)
     puts("\n`rssmon SUBCOMMAND --help` lists its options. Manual: man rssmon");
 }
 
+/* An answer that nobody could read is none. (A watch goes on when its --plain lines have no
+ * reader.)
+ */
+static int finish(int code, bool answers)
+{
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (!lost || !answers || code != RSSMON_EXIT_OK)
+        return code;
+    (void)fputs("rssmon: cannot write to standard output\n", stderr);
+    return RSSMON_EXIT_IO;
+}
+
 int main(int argc, char **argv)
 {
-    static char record[] = "record";
+    static char record[] = "rssmon record";
     setlocale(LC_ALL, "C"); /* what is written is the same everywhere */
     if (argc < 2) {
         help();
@@ -43,15 +56,15 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         help();
-        return RSSMON_EXIT_OK;
+        return finish(RSSMON_EXIT_OK, true);
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("rssmon " CUZK_VERSION);
-        return RSSMON_EXIT_OK;
+        return finish(RSSMON_EXIT_OK, true);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0 && commands[i].run != NULL)
-            return commands[i].run(argc - 1, argv + 1);
+            return finish(commands[i].run(argc - 1, argv + 1), commands[i].run != cmd_record);
     if (argv[1][0] != '-') {
         fprintf(stderr,
                 "rssmon: no subcommand \"%s\"; `rssmon --help` lists them, and a command to watch "

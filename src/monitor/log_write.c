@@ -261,6 +261,17 @@ static int open_new(const char *path, int flags)
     return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | flags, 0644);
 }
 
+/* What a file begins with; -1 where it cannot be read. */
+static int first_byte(const char *path)
+{
+    unsigned char byte;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    ssize_t n = fd >= 0 ? read(fd, &byte, 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    return n == 1 ? byte : -1;
+}
+
 static void segment_path(const struct rssmon_log *log, uint64_t segment, char out[PATH_MAX])
 {
     (void)snprintf(out, PATH_MAX, "%s.%04" PRIu64, log->path, segment);
@@ -409,6 +420,13 @@ rssmon_status rssmon_log_create(struct rssmon_log **out, const char *path,
     if (fstat(log->fd, &st) == 0 && S_ISREG(st.st_mode))
         log->size = (uint64_t)st.st_size;
     log->torn = log->size > 0; /* appended to: the last line may have been torn */
+    if (log->size > 0 && first_byte(path) != (options->format == RSSMON_CSV ? '#' : '{')) {
+        status = rssmon_fail(err, RSSMON_E_ARGUMENT,
+                             "%s: cannot append to it: it is no log of this --format; name another "
+                             "with --log",
+                             path);
+        goto fail;
+    }
     int error = write_line(log, &log->header);
     if (error != 0) {
         status = RSSMON_E_IO;

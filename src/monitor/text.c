@@ -117,6 +117,17 @@ void rssmon_text_json(struct rssmon_text *t, const char *s)
     rssmon_text_bytes(t, "\"", 1);
 }
 
+void rssmon_text_plain(char *s)
+{
+    for (unsigned char *p = (unsigned char *)s; *p != 0;) {
+        size_t n = utf8_length(p);
+        /* U+0080 to U+009F are controls too: U+009B begins a sequence as ESC [ does */
+        if (n == 0 ? *p < 0x20 || *p >= 0x7f : n == 2 && p[0] == 0xc2 && p[1] < 0xa0)
+            memset(p, '?', n != 0 ? n : 1);
+        p += n != 0 ? n : 1;
+    }
+}
+
 void rssmon_text_size(struct rssmon_text *t, uint64_t bytes)
 {
     static const char *const names[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};

@@ -26,6 +26,9 @@ void rssmon_text_fixed3(struct rssmon_text *t, double v);
 /* A quoted JSON string. Control bytes and bytes that are not valid UTF-8 become \u00XX, which the
  * reader turns back into the one byte: names of processes are bytes, not text. */
 void rssmon_text_json(struct rssmon_text *t, const char *s);
+/* For people's eyes, in place: control bytes, which a terminal would obey, and bytes that are not
+ * valid UTF-8, which no picture takes, become '?'. */
+void rssmon_text_plain(char *s);
 /* "666.4 GiB", "12.0 MiB", "512 B" */
 void rssmon_text_size(struct rssmon_text *t, uint64_t bytes);
 

@@ -468,7 +468,12 @@ static rssmon_status start_command(struct watch *w, const sigset_t *mask, struct
     w->before_exec = w->tree.members[0]->p.peak;
     status = rssmon_launch_go(&w->child, argv[0], err);
     if (status != RSSMON_OK) {
+        struct stat st;
         w->launched = 0;
+        /* nothing ran: no log of it */
+        if (w->log != NULL && !w->c->log.append && lstat(w->result->log_path, &st) == 0 &&
+            S_ISREG(st.st_mode))
+            (void)unlink(w->result->log_path);
         return status;
     }
     /* seen anew after exec: names, and a high water mark that is the command's own */

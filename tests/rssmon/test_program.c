@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static void test_exit_codes(void **state)
     assert_int_equal(monitor_run(ARGS("-q", "--", "no-such-command-anywhere")), 127);
     assert_non_null(strstr(output_of("stderr"), "no-such-command-anywhere"));
     assert_int_equal(monitor_run(ARGS("-q", "-l", "x.log", "--", "/etc/passwd")), 126);
+    assert_int_equal(access("x.log", F_OK), -1);
+    assert_int_equal(system("test $(ls | grep -c no-such) = 0"), 0);
     assert_int_equal(monitor_run(ARGS("-q", "--no-gpu", "--tag", "j=2", "-l",
                                       "{name}-{tag}-{tag:j}.log", "--", "/bin/true")),
                      0);
@@ -442,17 +445,70 @@ static void test_errors(void **state)
     assert_int_equal(monitor_run(ARGS("-l", log_path, "--pid", "1")), 2);
     assert_non_null(strstr(output_of("stderr"), "--append"));
     assert_string_equal(output_of("a.log"), "something of value\n");
+    assert_int_equal(monitor_run(ARGS("-l", log_path, "--append", "--pid", "1")), 2);
+    assert_non_null(strstr(output_of("stderr"), "no log of this --format"));
+    assert_string_equal(output_of("a.log"), "something of value\n");
+    assert_int_equal(monitor_run(ARGS("-ql", log_path, "--overwrite", "--", "true")), 0);
+    assert_int_equal(monitor_run(ARGS("-ql", log_path, "--append", "--", "true")), 0);
+    assert_int_equal(
+        monitor_run(ARGS("-ql", log_path, "--append", "--format", "csv", "--", "true")), 2);
+}
+
+static bool says(const char *command, const char *text)
+{
+    char line[600], said[4000];
+    (void)snprintf(line, sizeof line, "%s %s %s", RSSMON_BINARY, command, log_path);
+    FILE *f = popen(line, "r");
+    assert_non_null(f);
+    size_t n = fread(said, 1, sizeof said - 1, f);
+    said[n] = '\0';
+    assert_int_equal(pclose(f), 0);
+    return strstr(said, text) != NULL;
+}
+
+/* A process names itself as it likes: a terminal obeys nothing of it, pictures are drawn, JSON
+ * keeps the bytes. And an answer that cannot be written is a failure. */
+static void test_hostile_names(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {"x\x1b[31my", "x\xff", "x\xc3",
+                                         "x\xc2\x9b"
+                                         "31m"};
+    char line[600], tag[300];
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        (void)snprintf(tag, sizeof tag, "k=%s", labels[i]);
+        assert_int_equal(
+            monitor_run(ARGS("-ql", log_path, "--overwrite", "--tag", tag, "--", "true")), 0);
+        assert_false(says("report", labels[i]) || says("plot", labels[i]));
+        assert_true(says("report", "k=x?") && says("plot", "k=x?"));
+        assert_true(says("report --json", i < 3 ? "\\u00" : labels[i]));
+        (void)snprintf(line, sizeof line, "plot -o %s/p.svg", test_folder);
+        assert_false(says(line, "?"));
+    }
+    (void)snprintf(line, sizeof line, "plot -o %s/p.png -t '%0150d\xc3\xa9%050d'", test_folder, 0,
+                   0);
+    assert_false(says(line, "?"));
+    (void)snprintf(line, sizeof line, "plot -o %s/p.png -t '%0198d\xc3\xa9%050d'", test_folder, 0,
+                   0);
+    assert_false(says(line, "?"));
+    static const char *const answers[] = {"report", "report --json", "plot", "--help --"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        (void)snprintf(line, sizeof line, "%s %s %s > /dev/full 2> /dev/null", RSSMON_BINARY,
+                       answers[i], log_path);
+        assert_int_equal(WEXITSTATUS(system(line)), 6);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        situation(test_exit_codes),   situation(test_pass_through),
-        situation(test_signals_pass), situation(test_short_commands),
-        situation(test_terminal),     situation(test_plain_reader_gone),
-        situation(test_match),        situation(test_long_name),
-        situation(test_follow),       situation(test_markers),
-        situation(test_alert),        situation(test_errors),
+        situation(test_exit_codes),    situation(test_pass_through),
+        situation(test_signals_pass),  situation(test_short_commands),
+        situation(test_terminal),      situation(test_plain_reader_gone),
+        situation(test_match),         situation(test_long_name),
+        situation(test_follow),        situation(test_markers),
+        situation(test_alert),         situation(test_errors),
+        situation(test_hostile_names),
     };
     return cmocka_run_group_tests_name("program", tests, NULL, NULL);
 }
