@@ -47,6 +47,22 @@ static void restore_for_exec(const sigset_t *mask)
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
+/* Whether PATH holds a file of that name, executable or not; yes for a name with a slash. */
+static int in_path(const char *name)
+{
+    char path[4096];
+    const char *p = getenv("PATH");
+    if (strchr(name, '/') != NULL)
+        return 1;
+    for (; p != NULL && *p != '\0'; p += strcspn(p, ":"), p += *p == ':') {
+        int n = (int)strcspn(p, ":");
+        if (snprintf(path, sizeof path, "%.*s/%s", n, p, name) < (int)sizeof path &&
+            access(path, F_OK) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 rssmon_status rssmon_launch(struct rssmon_child *child, char *const *argv, const sigset_t *mask,
                             struct rssmon_error *err)
 {
@@ -68,6 +84,8 @@ rssmon_status rssmon_launch(struct rssmon_child *child, char *const *argv, const
             _exit(125);
         execvp(argv[0], argv);
         int error = errno;
+        if (error == EACCES && !in_path(argv[0]))
+            error = ENOENT; /* a folder of PATH was closed to us; the command is nowhere */
         if (write(failed[1], &error, sizeof error) < 0)
             _exit(126);
         _exit(127);

@@ -190,7 +190,7 @@ rssmon_status rssmon_tree_refresh(struct rssmon_tree *t, struct rssmon_error *er
     for (size_t i = 0; i < t->count; i++)
         if (t->members[i]->fresh) {
             t->members[i]->fresh = 0;
-            if (t->event != NULL && (i > 0 || t->cgroup != NULL))
+            if (t->event != NULL)
                 t->event(t->context, "start", t->members[i]);
         }
     return d.status;

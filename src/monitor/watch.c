@@ -536,6 +536,8 @@ static int ended(struct watch *w)
                      w->tree.members[0]->p.life == RSSMON_LIFE_ZOMBIE;
     if (!root_dead || (!w->c->until_all && !w->c->target.all))
         return root_dead;
+    /* whoever it left behind is our child by now, if it was started by us: look once more */
+    (void)rssmon_tree_refresh(&w->tree, NULL);
     for (size_t i = 0; i < w->tree.count; i++)
         if (w->tree.members[i]->p.pid != w->pid &&
             (rssmon_life_measured(w->tree.members[i]->p.life) ||
@@ -580,8 +582,9 @@ static void run_generation(struct watch *w)
     if (w->marks != NULL)
         rssmon_marks_poll(w->marks);
     if (over) /* who is left behind, and lives on */
-        for (size_t i = 1; i < w->tree.count; i++)
-            if (rssmon_life_measured(w->tree.members[i]->p.life))
+        for (size_t i = 0; i < w->tree.count; i++)
+            if (w->tree.members[i]->p.pid != w->pid &&
+                rssmon_life_measured(w->tree.members[i]->p.life))
                 watch_process_record(w, "left", w->tree.members[i]);
     watch_verdict(w, !over);
     rssmon_evidence_end(&w->evidence);

