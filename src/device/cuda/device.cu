@@ -54,7 +54,7 @@ extern "C" cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int
     CUZK_CUDA(cudaGetDeviceProperties(&prop, index));
     CUZK_CUDA(cudaSetDevice(index));
     CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
-    snprintf(out->name, sizeof out->name, "%s", prop.name);
+    snprintf(out->name, sizeof out->name, "%.127s", prop.name);
     const unsigned char *u = (const unsigned char *)prop.uuid.bytes;
     char *p = out->uuid;
     p += sprintf(p, "GPU-");

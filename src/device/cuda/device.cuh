@@ -90,6 +90,7 @@ struct scratch {
     }
     template <class T> cuzk_status get(T **out, uint64_t elements, struct cuzk_error *err)
     {
+        *out = NULL;
         if (count == (int)(sizeof buffers / sizeof *buffers))
             return cuzk_fail(err, CUZK_E_INTERNAL, "a device call uses more than %d buffers",
                              count);
