@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "monitor/system.h"
 #include "monitor/text.h"
 
 static const struct {
@@ -62,8 +63,18 @@ static void help(FILE *out)
                 out);
 }
 
+/* An answer that nobody could read is none. */
+static int finish(int code)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != BENCH_OK)
+        return code;
+    return bench_error(BENCH_IO, "cannot write to standard output");
+}
+
 int main(int argc, char **argv)
 {
+    static char title[32]; /* whom getopt's messages come from */
+    rssmon_hold_streams();
     (void)setlocale(LC_ALL, "C");
     if (argc < 2) {
         help(stderr);
@@ -72,18 +83,21 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         help(stdout);
-        return BENCH_OK;
+        return finish(BENCH_OK);
     }
     if (strcmp(name, "--version") == 0) {
         (void)puts("cuzk-bench " CUZK_VERSION);
-        return BENCH_OK;
+        return finish(BENCH_OK);
     }
     if (strcmp(name, "--smoke") == 0)
         name = "smoke";
     if (strcmp(name, "spawn-copies") == 0)
         return cmd_spawn(argc - 1, argv + 1);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(name, commands[i].name) == 0) {
+            (void)snprintf(title, sizeof title, "cuzk-bench %s", name);
+            argv[1] = title;
+            return finish(commands[i].run(argc - 1, argv + 1));
+        }
     return bench_error(BENCH_USAGE, "no command \"%s\"; cuzk-bench --help lists them", name);
 }

@@ -37,7 +37,8 @@ static const char usage[] =
     "      --rssmon PATH    the monitor (default: beside this program, else on the PATH)\n"
     "      --revision TEXT  of the sources (default: git's)\n"
     "  -r, --resume         go on with the newest experiment of this name, command and matrix\n"
-    "      --keep-going     a run that fails is recorded, and the rest goes on\n"
+    "      --keep-going     a run that fails is recorded, and the rest goes on; exit code 5 at the "
+    "end\n"
     "      --json           the report as JSON at the end\n"
     "  -h, --help";
 
@@ -47,6 +48,7 @@ struct plan {
     int command_count;
     int64_t proofs, warmup, per_run;
     bool resume, keep_going, json;
+    int64_t failed; /* runs, with keep_going */
     struct matrix matrix;
     struct experiment e;
     char log_dir[512], self[512], rssmon_path[600];
@@ -283,14 +285,17 @@ static int run_cell(struct plan *p, struct store *store, const struct cell *cell
     }
     code = store_add_result(store, p->e.id, &r, output);
     free(output);
-    char size[32] = "unknown";
+    char size[32];
     struct rssmon_text t;
     rssmon_text_init(&t, size, sizeof size);
     if (r.peak_rss >= 0)
         rssmon_text_size(&t, (uint64_t)r.peak_rss);
+    else
+        rssmon_text_string(&t, "unknown");
     (void)fprintf(stderr, "%-40s %s%2" PRId64 "  %9.3f s  peak %s%s\n", r.cell,
                   number < 0 ? "warm-up " : "run ", number < 0 ? -number : number + 1, r.seconds,
                   size, exit_code != 0 ? "  FAILED" : "");
+    p->failed += exit_code != 0;
     if (code == BENCH_OK && exit_code != 0 && !p->keep_going)
         code = bench_error(BENCH_FAILED,
                            "the command ended with %d; its log is %s (--keep-going goes on)",
@@ -558,6 +563,8 @@ int cmd_run(int argc, char **argv)
         char *report[] = {"report", "--db", (char *)(uintptr_t)p.db, id, p.json ? "--json" : NULL,
                           NULL};
         code = cmd_report(p.json ? 5 : 4, report);
+        if (code == BENCH_OK && p.failed != 0)
+            code = bench_error(BENCH_FAILED, "%" PRId64 " runs failed", p.failed);
     }
     return code;
 }

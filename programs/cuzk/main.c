@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "command.h"
 #include "cuzk/groth16.h"
 
@@ -39,6 +40,7 @@ static void help(FILE *to)
 
 int main(int argc, char **argv)
 {
+    cuzk_os_hold_streams();
     if (argc < 2) {
         help(stderr);
         return EXIT_FAILED;

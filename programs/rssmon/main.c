@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "monitor/system.h"
 
 static const struct {
     const char *name;
@@ -47,7 +48,8 @@ static int finish(int code, bool answers)
 
 int main(int argc, char **argv)
 {
-    static char record[] = "rssmon record";
+    static char record[] = "rssmon record", title[32]; /* whom getopt's messages come from */
+    rssmon_hold_streams();
     setlocale(LC_ALL, "C"); /* what is written is the same everywhere */
     if (argc < 2) {
         help();
@@ -63,8 +65,11 @@ int main(int argc, char **argv)
         return finish(RSSMON_EXIT_OK, true);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(argv[1], commands[i].name) == 0 && commands[i].run != NULL)
+        if (strcmp(argv[1], commands[i].name) == 0 && commands[i].run != NULL) {
+            (void)snprintf(title, sizeof title, "rssmon %s", commands[i].name);
+            argv[1] = title;
             return finish(commands[i].run(argc - 1, argv + 1), commands[i].run != cmd_record);
+        }
     if (argv[1][0] != '-') {
         fprintf(stderr,
                 "rssmon: no subcommand \"%s\"; `rssmon --help` lists them, and a command to watch "

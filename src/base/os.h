@@ -35,6 +35,10 @@ struct cuzk_os_identity {
 cuzk_status cuzk_os_identify(struct cuzk_os_identity *out, const char *path,
                              struct cuzk_error *err);
 
+/* Takes the numbers 0 to 2 where whoever started the program closed them, with what can neither be
+ * read nor written: the next file would get that number, and results would be printed into it. */
+void cuzk_os_hold_streams(void);
+
 /* A whole file of at most max bytes read into memory of cuzk_malloc (a NUL behind it). */
 cuzk_status cuzk_os_read_file(uint8_t **out, size_t *size, const char *path, size_t max,
                               struct cuzk_error *err);

@@ -2,6 +2,7 @@
 #include "monitor/system.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -35,6 +36,13 @@ static int real_wait(void *context, struct pollfd *fds, unsigned count, int64_t 
 }
 
 const struct rssmon_clock rssmon_real_clock = {NULL, real_now, real_wait};
+
+void rssmon_hold_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* the lowest number: fd */
+}
 
 void rssmon_system_read(struct rssmon_system *s, const struct rssmon_proc_root *root)
 {

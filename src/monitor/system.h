@@ -20,6 +20,10 @@ struct rssmon_clock {
 };
 extern const struct rssmon_clock rssmon_real_clock;
 
+/* Takes the numbers 0 to 2 where whoever started us closed them, with what can neither be read nor
+ * written: the next file would get that number, and be written to as standard output or error. */
+void rssmon_hold_streams(void);
+
 struct rssmon_system {
     char kernel[65], arch[65], host[65], boot_id[40];
     uint64_t cpus, page_size, mem_total, swap_total;

@@ -82,6 +82,10 @@ check "--resume of what is not there" exits 3 run --db r.db --name none --resume
 # failures and bad input
 check "a command that fails ends the experiment" exits 5 run --db f.db --proofs 2 -- sh -c 'exit 7'
 check "the failure is in the file" json '.cells[0].failed == 2' <(run --db g.db --proofs 2 --warmup 0 --keep-going --json -- sh -c 'exit 7' 2>/dev/null)
+check "with --keep-going too the end says so" exits 5 run --db g.db --proofs 2 --warmup 0 --keep-going -- sh -c 'exit 7'
+check "a peak that is not known is called so" exits 5 run --db g.db --proofs 1 --warmup 0 -- ./none
+check "by that word" grep -q "peak unknown" err
+check "an answer that is lost" exits 6 bash -c '"$0" list --db r.db >/dev/full' "$bench"
 check "a command that is not there" exits 5 run --db f.db --proofs 1 -- ./none
 check "no command" exits 2 run --db f.db
 check "a setting without values" exits 2 run --db f.db --set x= -- true

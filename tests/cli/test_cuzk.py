@@ -340,6 +340,12 @@ def test_outputs():
     assert [p.wait() for p in both] == [0, 0]
     assert os.path.getsize("k.params") == size and sorted(os.listdir(".")) == before
     cuzk("inspect", "--full", "k.params")
+    # streams that are closed: their numbers are not taken by files, which would be printed into
+    for fd in [1, 2]:
+        p = subprocess.run([CUZK] + prove + ["p.bin", "--repeat", "200"], capture_output=True,
+                           preexec_fn=lambda: os.close(fd))
+        assert p.returncode == (2 if fd == 1 else 0) and os.path.getsize("p.bin") == 192, p
+        os.remove("p.bin")
     # nobody listens
     for stdout in [open("/dev/full", "w"), subprocess.DEVNULL]:
         p = subprocess.run([CUZK, "version", "--json"], stdout=stdout, stderr=subprocess.PIPE)

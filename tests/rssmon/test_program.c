@@ -473,7 +473,7 @@ static void test_hostile_names(void **state)
     static const char *const labels[] = {"x\x1b[31my", "x\xff", "x\xc3",
                                          "x\xc2\x9b"
                                          "31m"};
-    char line[600], tag[300];
+    char line[800], tag[300];
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
         (void)snprintf(tag, sizeof tag, "k=%s", labels[i]);
         assert_int_equal(
@@ -490,6 +490,11 @@ static void test_hostile_names(void **state)
     (void)snprintf(line, sizeof line, "plot -o %s/p.png -t '%0198d\xc3\xa9%050d'", test_folder, 0,
                    0);
     assert_false(says(line, "?"));
+    /* nor does a log take the place of a closed stream, and what is printed there */
+    (void)snprintf(line, sizeof line,
+                   "%s --overwrite --plain -l %s -- true >&- 2>&-; test $(grep -cv '^{' %s) = 0",
+                   RSSMON_BINARY, log_path, log_path);
+    assert_int_equal(system(line), 0);
     static const char *const answers[] = {"report", "report --json", "plot", "--help --"};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         (void)snprintf(line, sizeof line, "%s %s %s > /dev/full 2> /dev/null", RSSMON_BINARY,
