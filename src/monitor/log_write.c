@@ -429,6 +429,8 @@ rssmon_status rssmon_log_create(struct rssmon_log **out, const char *path,
     }
     int error = write_line(log, &log->header);
     if (error != 0) {
+        if (!options->append && !options->overwrite)
+            (void)unlink(path); /* it was made just now, and says nothing */
         status = RSSMON_E_IO;
         rssmon_fail(err, status,
                     "%s: cannot write the log's header: %s; make room or name another "

@@ -451,6 +451,13 @@ static void test_errors(void **state)
     assert_int_equal(monitor_run(ARGS("-ql", log_path, "--append", "--", "true")), 0);
     assert_int_equal(
         monitor_run(ARGS("-ql", log_path, "--append", "--format", "csv", "--", "true")), 2);
+    /* a log that cannot even begin is not left behind */
+    char line[800];
+    (void)snprintf(line, sizeof line,
+                   "cd %s && trap '' XFSZ && ulimit -f 0 && %s -ql new.log -- true 2>/dev/null; "
+                   "test $? = 6 -a ! -e new.log",
+                   test_folder, RSSMON_BINARY);
+    assert_int_equal(system(line), 0);
 }
 
 static bool says(const char *command, const char *text)
