@@ -465,7 +465,8 @@ static rssmon_status start_command(struct watch *w, const sigset_t *mask, struct
         w->launched = 0;
         return status;
     }
-    w->before_exec = w->tree.members[0]->p.peak;
+    struct rusage own;
+    w->before_exec = getrusage(RUSAGE_SELF, &own) == 0 ? (uint64_t)own.ru_maxrss * 1024 : 0;
     status = rssmon_launch_go(&w->child, argv[0], err);
     if (status != RSSMON_OK) {
         struct stat st;

@@ -41,11 +41,11 @@ static uint64_t exit_status(struct watch *w, const char **source)
 }
 
 /* A lone process's resource usage knows its peak to the end. But exec does not begin it anew: it is
- * at least what the child was while it was still a copy of rssmon, so a figure near that says
- * nothing. */
+ * at least what the child was while it was still a copy of rssmon, so a figure below rssmon's own
+ * size says nothing. */
 static void use_resource_usage(struct watch *w)
 {
-    enum { SLACK = 1 << 20 }; /* pages that the copy touched on its way to exec */
+    enum { SLACK = 1 << 20 };
     if (!w->launched || !w->reaped || w->children_seen || w->cgroup_scope)
         return;
     uint64_t most = (uint64_t)w->child_usage.ru_maxrss * 1024;
