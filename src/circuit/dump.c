@@ -284,6 +284,17 @@ static cuzk_status read_witness(struct source *s, struct cuzk_witness **out,
                                 const struct cuzk_circuit *circuit, struct cuzk_budget *budget,
                                 struct cuzk_error *err)
 {
+    /* Memory is taken for what a file can hold, not for what its header says: zstd makes at most
+     * 2^15 bytes of one (a block of 2^17 repeated bytes takes four), and some are under way in it.
+     */
+    uint64_t said = 32 * ((uint64_t)circuit->inputs + circuit->aux);
+    uint64_t most = s->used - s->at + (s->in.size - s->in.pos);
+    if (s->zstd != NULL)
+        most = ((uint64_t)s->in.size << 15) + s->room;
+    if (said > most)
+        return cuzk_fail(err, CUZK_E_TRUNCATED,
+                         "%s: byte %llu: %llu bytes of witness should follow, and at most %llu do",
+                         s->path, position(s), (unsigned long long)said, (unsigned long long)most);
     cuzk_status status = cuzk_witness_create(out, circuit, budget, err);
     for (uint32_t i = 0; i < circuit->inputs && status == CUZK_OK; i++)
         status = read_fr(s, &(*out)->inputs[i], err);

@@ -297,6 +297,21 @@ def test_verify_refuses():
     cuzk("verify", "--vk", KEYS + "toy5.vk", "--proof", "absent.bin", "--r1cs", circuit, code=2)
 
 
+def test_dump_that_lies():
+    """A header's counts take no memory that the file could not fill."""
+    circuit = bytearray(read(unpack("keys/toy5.r1cs.zst", "c.r1cs")))
+    for at, count in [(8, 1 << 28), (12, 1 << 30)]:
+        lying = bytearray(circuit)
+        lying[at:at + 4] = count.to_bytes(4, "little")
+        write("lying.r1cs", bytes(lying))
+        subprocess.run(["zstd", "-qf", "lying.r1cs", "-o", "lying.zst"], check=True)
+        for name in ["lying.r1cs", "lying.zst"]:
+            r = cuzk("inspect", name, "--json", code=1).json()
+            assert "bytes of witness should follow" in r["fault"]["message"], r
+            cuzk("verify", "--vk", KEYS + "toy5.vk", "--proof", "c.r1cs", "--r1cs", name,
+                 code=2).says(name)
+
+
 def test_outputs():
     """A result appears whole or not at all, and nothing else is touched."""
     circuit = KEYS + "toy5.r1cs.zst"
