@@ -26,7 +26,10 @@ build: deps
 	@rm -f build-$(PRESET).log
 	@cmake --build build/$(PRESET) -j$(JOBS)
 
-demo: build
+demo: deps
+	@cmake --preset $(PRESET) >build-$(PRESET).log 2>&1 || { cat build-$(PRESET).log; exit 1; }
+	@rm -f build-$(PRESET).log
+	@cmake --build build/$(PRESET) -j$(JOBS) --target cuzk rssmon
 	@tools/demo.sh build/$(PRESET)
 
 test: deps
