@@ -35,7 +35,13 @@ static int real_wait(void *context, struct pollfd *fds, unsigned count, int64_t 
     return ppoll(fds, count, &t, NULL);
 }
 
-const struct rssmon_clock rssmon_real_clock = {NULL, real_now, real_wait};
+static int64_t real_cpu(void *context)
+{
+    (void)context;
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+const struct rssmon_clock rssmon_real_clock = {NULL, real_now, real_wait, real_cpu};
 
 void rssmon_hold_streams(void)
 {

@@ -17,6 +17,8 @@ struct rssmon_clock {
     void (*now)(void *context, struct rssmon_now *now);
     /* As poll(2), until the deadline of CLOCK_MONOTONIC. */
     int (*wait)(void *context, struct pollfd *fds, unsigned count, int64_t deadline_ns);
+    /* CPU time of the calling thread, ns: what looks cost sets their pace. */
+    int64_t (*cpu)(void *context);
 };
 extern const struct rssmon_clock rssmon_real_clock;
 

@@ -331,12 +331,9 @@ static int64_t mono(const struct watch *w)
 }
 
 /* CPU time for the pacing of looks: on a busy machine wall time is others' time too. */
-static int64_t thread_cpu(void)
+static int64_t thread_cpu(const struct watch *w)
 {
-    struct timespec t;
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0
-               ? (int64_t)t.tv_sec * 1000000000 + t.tv_nsec
-               : 0;
+    return w->clock->cpu(w->clock->context);
 }
 
 /* Between two readings of what costs more: half a percent of a core, one to ten seconds. */
@@ -519,21 +516,21 @@ void watch_look(struct watch *w)
     int full =
         w->t >= w->full_due || (w->t >= w->sample_due && w->tree.count <= 4) || w->looks == 0;
     if (w->t >= w->refresh_due && (w->tree.descend || w->cgroup_scope)) {
-        int64_t before = thread_cpu();
+        int64_t before = thread_cpu(w);
         (void)rssmon_tree_refresh(&w->tree, NULL);
-        int64_t cost = thread_cpu() - before;
+        int64_t cost = thread_cpu(w) - before;
         int64_t pause = 300 * cost; /* a third of a percent */
         w->refresh_due = w->t + (pause < 20000000 ? 20000000 : pause);
     }
     full |= w->tree.dirty && w->t >= w->dirty_due;
-    int64_t began = mono(w), took = thread_cpu();
+    int64_t began = mono(w), took = thread_cpu(w);
     uint64_t rss = measure(w, full);
     if (w->tree.dirty && !full && rss != RSSMON_UNKNOWN &&
         w->t >= w->dirty_due) { /* somebody went just now */
         rss = measure(w, 1);
         full = 1;
     }
-    took = thread_cpu() - took;
+    took = thread_cpu(w) - took;
     rssmon_durations_add(&w->durations, mono(w) - began);
     if (!full)
         w->quick_cost =
@@ -590,9 +587,9 @@ static void walk_page_tables(struct watch *w)
     w->pss = RSSMON_UNKNOWN;
     if (!w->c->pss || w->t < w->pss_due)
         return;
-    int64_t began = thread_cpu();
+    int64_t began = thread_cpu(w);
     w->pss = rssmon_tree_pss(&w->tree);
-    int64_t cost = thread_cpu() - began, pause = 200 * cost;
+    int64_t cost = thread_cpu(w) - began, pause = 200 * cost;
     w->pss_due = w->t + (pause < 1000000000 ? 1000000000 : pause);
     if (!w->pss_told) {
         w->pss_told = 1;
@@ -605,13 +602,13 @@ static void walk_page_tables(struct watch *w)
 static void heavy(struct watch *w)
 {
     if (w->gpu != NULL && w->t >= w->gpu_due) {
-        int64_t before = thread_cpu();
+        int64_t before = thread_cpu(w);
         rssmon_gpu_read(w->gpu, member_of_scope, w, &w->gpu_bytes, &w->gpu_open);
-        w->gpu_due = w->t + pause_for(thread_cpu() - before);
+        w->gpu_due = w->t + pause_for(thread_cpu(w) - before);
     }
     if (w->t < w->heavy_due)
         return;
-    int64_t began = thread_cpu();
+    int64_t began = thread_cpu(w);
     rssmon_machine_read(&w->machine, &w->root);
     if (w->cgroup.version != 0 && !w->cgroup_scope)
         rssmon_cgroup_read(&w->cgroup, &w->cg);
@@ -624,7 +621,7 @@ static void heavy(struct watch *w)
                 if (w->pids[i] == k->pid)
                     watch_note(w, "oom", k->line, k->pid);
         }
-    w->heavy_due = w->t + pause_for(thread_cpu() - began);
+    w->heavy_due = w->t + pause_for(thread_cpu(w) - began);
 }
 
 static void plain_line(struct watch *w)

@@ -80,6 +80,14 @@ static void script_now(void *context, struct rssmon_now *now)
     *now = (struct rssmon_now){t, t, INT64_C(1764444000000000000) + t};
 }
 
+/* A look costs ten microseconds, always: the same run on any machine. */
+static int64_t script_cpu(void *context)
+{
+    (void)context;
+    static int64_t cpu;
+    return cpu += 10000;
+}
+
 static int script_wait(void *context, struct pollfd *fds, unsigned count, int64_t deadline)
 {
     struct script *s = context;
@@ -113,7 +121,7 @@ static void test_each_allocation(void **state)
     uint64_t failures = 0, reduced = 0;
     for (uint64_t n = 1;; n++) {
         struct script s = {.now = 1000};
-        struct rssmon_clock clock = {&s, script_now, script_wait};
+        struct rssmon_clock clock = {&s, script_now, script_wait, script_cpu};
         struct rssmon_watch_result result;
         struct rssmon_error err;
         struct rssmon_watch_config c = {.proc_path = proc,
