@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs cuzk-bench against commands whose time, memory and failures are known by construction.
 set -u
-bench=$1 rssmon=$2
+bench=$1 rssmon=$2 cuzk=$3 keys=$4
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -101,6 +101,10 @@ check "sweep names a knee and draws" exits 0 "$bench" sweep --db a.db -o s.svg 1
 check "the picture is one" grep -q "</svg>" s.svg
 check "sweep as JSON" json '.knee == "size=20" and (.front | length) >= 1' <("$bench" sweep --db a.db --json 1)
 check "smoke" exits 0 "$bench" smoke
+"$cuzk" setup "$keys/toy5.r1cs.zst" --out toy5.params --vk toy5.vk >/dev/null
+check "smoke on proofs of a toy circuit" exits 0 "$bench" --smoke -- "$cuzk" prove --params "$dir/toy5.params" \
+    --r1cs "$keys/toy5.r1cs.zst" --out "$dir/toy5.bin" --threads '{size}' --json
+check "the last proof of it is valid" exits 0 "$cuzk" verify --vk toy5.vk --proof toy5.bin --r1cs "$keys/toy5.r1cs.zst"
 check "help" exits 0 "$bench" --help
 check "version" exits 0 "$bench" --version
 echo "$passed passed, $failed failed"
