@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "monitor/known_leaks.h"
 #include "monitor/system.h"
 #include "monitor/text.h"
 

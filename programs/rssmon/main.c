@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "monitor/known_leaks.h"
 #include "monitor/system.h"
 
 static const struct {
@@ -45,15 +46,6 @@ static int finish(int code, bool answers)
     (void)fputs("rssmon: cannot write to standard output\n", stderr);
     return RSSMON_EXIT_IO;
 }
-
-#ifdef CUZK_SANITIZED
-/* fontconfig, which cairo's text needs, keeps what it has read: not a leak of ours. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig\n";
-}
-#endif
 
 int main(int argc, char **argv)
 {

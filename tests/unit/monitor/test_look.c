@@ -8,6 +8,7 @@
 
 #include "monitor/chart.h"
 #include "monitor/history.h"
+#include "monitor/known_leaks.h"
 #include "monitor/mem.h"
 
 #define MIB ((uint64_t)1 << 20)
