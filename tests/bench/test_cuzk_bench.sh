@@ -53,7 +53,7 @@ run --db a.db --name known --tag second --proofs 3 --set size=20,60 -- sh -c 'he
 check "the same twice compares" exits 0 "$bench" compare --db a.db 1 2
 check "its memory did not grow by half" exits 0 "$bench" compare --db a.db --max-increase 50 1 second
 check "an experiment with itself is refused" exits 4 "$bench" compare --db a.db 1 1
-run --db a.db --name other --proofs 2 --set size=20 -- sh -c 'head -c {size}1000000 /dev/zero | tail -n 1 | wc -c' >/dev/null 2>&1
+run --db a.db --name other --proofs 4 --set size=20 -- sh -c 'head -c {size}1000000 /dev/zero | tail -n 1 | wc -c' >/dev/null 2>&1
 check "another command is refused" exits 4 "$bench" compare --db a.db 1 other
 check "and says that it is the command" grep -q "the command of A is" err
 check "--force compares, and finds the growth" exits 1 "$bench" compare --db a.db --force --max-increase 50 1 other
