@@ -71,33 +71,6 @@ cuzk_status check_owner(const struct cuzk_porep_sector *sector, const char *c1, 
     return status == CUZK_OK ? status : cuzk_fail_prefix(err, status, "%s", c1);
 }
 
-cuzk_status partition_witness(struct cuzk_witness **out, const struct cuzk_circuit *circuit,
-                              const struct cuzk_porep_sector *sector, uint32_t partition,
-                              struct cuzk_budget *budget, struct cuzk_error *err)
-{
-    struct cuzk_porep_vanilla vanilla;
-    struct cuzk_porep_statement statement;
-    uint32_t n = cuzk_porep_inputs(sector->params);
-    *out = NULL;
-    struct bls12_381_fr *inputs = cuzk_calloc(n, sizeof *inputs);
-    if (inputs == NULL)
-        return cuzk_fail(err, CUZK_E_MEMORY, "out of memory for %u public inputs", n);
-    cuzk_porep_statement_of(&statement, sector);
-    cuzk_porep_partition(&vanilla, sector, partition);
-    cuzk_status status = cuzk_porep_public_inputs(inputs, &statement, partition, err);
-    if (status == CUZK_OK)
-        status = cuzk_porep_witness(out, circuit, &vanilla, budget, err);
-    if (status == CUZK_OK && ((*out)->input_count != n + 1 ||
-                              memcmp((*out)->inputs + 1, inputs, n * sizeof *inputs) != 0)) {
-        cuzk_witness_destroy(*out);
-        *out = NULL;
-        status =
-            cuzk_fail(err, CUZK_E_INPUT, "the opened nodes are not those that the seed challenges");
-    }
-    cuzk_free(inputs);
-    return status;
-}
-
 cuzk_status copy_witness(struct cuzk_witness **out, const struct cuzk_circuit *circuit,
                          const struct cuzk_witness *witness, struct cuzk_budget *budget,
                          struct cuzk_error *err)

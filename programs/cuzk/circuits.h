@@ -28,10 +28,6 @@ cuzk_status read_sector(struct cuzk_porep_sector **out, const char *c1,
 /* The replica id is that of this miner and sector, or CUZK_E_MISMATCH. */
 cuzk_status check_owner(const struct cuzk_porep_sector *sector, const char *c1, uint64_t miner,
                         uint64_t number, struct cuzk_error *err);
-/* One partition's witness; its public inputs are those of the statement. */
-cuzk_status partition_witness(struct cuzk_witness **out, const struct cuzk_circuit *circuit,
-                              const struct cuzk_porep_sector *sector, uint32_t partition,
-                              struct cuzk_budget *budget, struct cuzk_error *err);
 /* A second witness with the same values. */
 cuzk_status copy_witness(struct cuzk_witness **out, const struct cuzk_circuit *circuit,
                          const struct cuzk_witness *witness, struct cuzk_budget *budget,

@@ -15,6 +15,7 @@
 #include "format/params.h"
 #include "format/proof.h"
 #include "format/waste.h"
+#include "groth16/groth16.h"
 #include "options.h"
 #include "progress.h"
 
@@ -263,7 +264,7 @@ static cuzk_status inspect_c1(struct output *out, const struct job *job, struct 
         status = open_circuit(&circuit, sector->params->circuit, err);
         for (uint32_t p = 0; status == CUZK_OK && p < sector->params->partitions; p++) {
             struct cuzk_witness *witness;
-            status = partition_witness(&witness, circuit, sector, p, NULL, err);
+            status = cuzk_partition_witness(&witness, circuit, sector, p, NULL, err);
             cuzk_witness_destroy(witness);
             if (status != CUZK_OK)
                 status = cuzk_fail_prefix(err, status, "%s: partition %u", job->path, p);

@@ -223,7 +223,8 @@ static cuzk_status make(void *context, uint32_t p, void **made, struct cuzk_erro
     double start = cuzk_os_seconds();
     cuzk_status status =
         s->sector != NULL
-            ? partition_witness(&witness, s->relation->circuit, s->sector, p, s->context->host, err)
+            ? cuzk_partition_witness(&witness, s->relation->circuit, s->sector, p, s->context->host,
+                                     err)
             : copy_witness(&witness, s->relation->circuit, s->witness, s->context->host, err);
     run->totals.witness_seconds += cuzk_os_seconds() - start;
     *made = witness;

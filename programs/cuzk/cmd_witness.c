@@ -5,6 +5,7 @@
 
 #include "chunks.h"
 #include "circuits.h"
+#include "groth16/groth16.h"
 #include "options.h"
 
 struct job {
@@ -51,7 +52,7 @@ static cuzk_status partition(struct output *out, const struct job *job, uint32_t
     struct cuzk_witness *witness;
     uint32_t zeros, ones;
     double start = cuzk_os_seconds();
-    cuzk_status status = partition_witness(&witness, circuit, sector, p, NULL, err);
+    cuzk_status status = cuzk_partition_witness(&witness, circuit, sector, p, NULL, err);
     if (status != CUZK_OK)
         return cuzk_fail_prefix(err, status, "%s: partition %u", job->c1, p);
     double seconds = cuzk_os_seconds() - start;

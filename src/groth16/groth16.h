@@ -74,4 +74,11 @@ cuzk_status cuzk_setup_write(struct cuzk_relation *relation, const char *params_
                              const char *vk_path, const struct cuzk_waste *waste,
                              const struct cuzk_setup_options *options, struct cuzk_error *err);
 
+/* sector.c: a partition's witness, whose public inputs are held against the statement's:
+ * CUZK_E_INPUT where the opened nodes are not those that the seed challenges. */
+struct cuzk_porep_sector;
+cuzk_status cuzk_partition_witness(struct cuzk_witness **out, const struct cuzk_circuit *circuit,
+                                   const struct cuzk_porep_sector *sector, uint32_t partition,
+                                   struct cuzk_budget *budget, struct cuzk_error *err);
+
 #endif

@@ -89,18 +89,20 @@ cuzk_status cuzk_sector_check_owner(const struct cuzk_sector *sector, uint64_t m
 }
 
 /* The statement's inputs of a partition in *inputs, freed by cuzk_free. */
-static cuzk_status statement_inputs(struct bls12_381_fr **inputs, const struct cuzk_sector *sector,
-                                    uint32_t partition, struct cuzk_error *err)
+static cuzk_status statement_inputs(struct bls12_381_fr **inputs,
+                                    const struct cuzk_porep_sector *sector, uint32_t partition,
+                                    struct cuzk_error *err)
 {
     struct cuzk_porep_statement statement;
+    uint32_t n = cuzk_porep_inputs(sector->params);
     *inputs = NULL;
-    if (partition >= cuzk_sector_partitions(sector))
-        return cuzk_fail(err, CUZK_E_ARGUMENT, "%s: partition %u of %u", sector->path, partition,
-                         cuzk_sector_partitions(sector));
-    *inputs = cuzk_calloc(cuzk_sector_inputs_each(sector), sizeof **inputs);
+    if (partition >= sector->params->partitions)
+        return cuzk_fail(err, CUZK_E_ARGUMENT, "partition %u of %u", partition,
+                         sector->params->partitions);
+    *inputs = cuzk_calloc(n, sizeof **inputs);
     if (*inputs == NULL)
-        return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", sector->path);
-    cuzk_porep_statement_of(&statement, sector->porep);
+        return cuzk_fail(err, CUZK_E_MEMORY, "out of memory for %u public inputs", n);
+    cuzk_porep_statement_of(&statement, sector);
     cuzk_status status = cuzk_porep_public_inputs(*inputs, &statement, partition, err);
     if (status != CUZK_OK) {
         cuzk_free(*inputs);
@@ -109,13 +111,37 @@ static cuzk_status statement_inputs(struct bls12_381_fr **inputs, const struct c
     return status;
 }
 
+cuzk_status cuzk_partition_witness(struct cuzk_witness **out, const struct cuzk_circuit *circuit,
+                                   const struct cuzk_porep_sector *sector, uint32_t partition,
+                                   struct cuzk_budget *budget, struct cuzk_error *err)
+{
+    struct cuzk_porep_vanilla vanilla;
+    struct bls12_381_fr *inputs;
+    uint32_t n = cuzk_porep_inputs(sector->params);
+    *out = NULL;
+    cuzk_status status = statement_inputs(&inputs, sector, partition, err);
+    if (status != CUZK_OK)
+        return status;
+    cuzk_porep_partition(&vanilla, sector, partition);
+    status = cuzk_porep_witness(out, circuit, &vanilla, budget, err);
+    if (status == CUZK_OK && ((*out)->input_count != n + 1 ||
+                              memcmp((*out)->inputs + 1, inputs, n * sizeof *inputs) != 0)) {
+        cuzk_witness_destroy(*out);
+        *out = NULL;
+        status =
+            cuzk_fail(err, CUZK_E_INPUT, "the opened nodes are not those that the seed challenges");
+    }
+    cuzk_free(inputs);
+    return status;
+}
+
 cuzk_status cuzk_sector_inputs(uint8_t *out, const struct cuzk_sector *sector, uint32_t partition,
                                struct cuzk_error *err)
 {
     struct bls12_381_fr *inputs;
-    cuzk_status status = statement_inputs(&inputs, sector, partition, err);
+    cuzk_status status = statement_inputs(&inputs, sector->porep, partition, err);
     if (status != CUZK_OK)
-        return status;
+        return cuzk_fail_prefix(err, status, "%s", sector->path);
     for (uint32_t i = 0; i < cuzk_sector_inputs_each(sector); i++)
         bls12_381_fr_to_le(out + (size_t)CUZK_FIELD_BYTES * i, &inputs[i]);
     cuzk_free(inputs);
@@ -126,26 +152,12 @@ cuzk_status cuzk_sector_witness(struct cuzk_witness **out, const struct cuzk_sec
                                 const struct cuzk_relation *relation, uint32_t partition,
                                 struct cuzk_error *err)
 {
-    struct cuzk_porep_vanilla vanilla;
-    struct bls12_381_fr *inputs;
-    uint32_t n = cuzk_sector_inputs_each(sector);
     *out = NULL;
     if (strcmp(relation->circuit->name, cuzk_sector_circuit(sector)) != 0)
         return cuzk_fail(err, CUZK_E_MISMATCH, "%s is a sector of %s, not of %s", sector->path,
                          cuzk_sector_circuit(sector), relation->circuit->name);
-    cuzk_status status = statement_inputs(&inputs, sector, partition, err);
-    if (status != CUZK_OK)
-        return status;
-    cuzk_porep_partition(&vanilla, sector->porep, partition);
-    status = cuzk_porep_witness(out, relation->circuit, &vanilla, sector->context->host, err);
-    if (status == CUZK_OK && ((*out)->input_count != n + 1 ||
-                              memcmp((*out)->inputs + 1, inputs, n * sizeof *inputs) != 0)) {
-        cuzk_witness_destroy(*out);
-        *out = NULL;
-        status =
-            cuzk_fail(err, CUZK_E_INPUT, "the opened nodes are not those that the seed challenges");
-    }
-    cuzk_free(inputs);
+    cuzk_status status = cuzk_partition_witness(out, relation->circuit, sector->porep, partition,
+                                                sector->context->host, err);
     return status == CUZK_OK
                ? status
                : cuzk_fail_prefix(err, status, "%s: partition %u", sector->path, partition);
