@@ -86,6 +86,9 @@ int store_add_result(struct store *store, int64_t experiment, const struct resul
                      const char *output);
 /* id > 0: that one. id = 0: the newest whose name, tag or revision starts with text (NULL: any). */
 int store_find(struct store *store, struct experiment *out, int64_t id, const char *text);
+/* What a user names: a number, or what store_find takes as text (NULL: the newest). Says so when
+ * there is none. */
+int store_pick(struct store *store, struct experiment *out, const char *name);
 typedef int experiment_visitor(void *context, const struct experiment *e, int64_t runs);
 int store_each_experiment(struct store *store, experiment_visitor *visit, void *context);
 typedef int result_visitor(void *context, const struct result *r);

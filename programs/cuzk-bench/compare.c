@@ -23,16 +23,6 @@ static const char usage[] =
     "  -j, --json\n"
     "  -h, --help";
 
-static int find(struct store *store, struct experiment *e, const char *text)
-{
-    uint64_t v;
-    int64_t id = rssmon_parse_u64(text, &v) == 0 && v < INT64_MAX ? (int64_t)v : 0;
-    int code = store_find(store, e, id, text);
-    if (code == BENCH_NOT_FOUND)
-        (void)bench_error(code, "no experiment \"%s\"; cuzk-bench list shows them", text);
-    return code;
-}
-
 static int comparable(const struct experiment *a, const struct experiment *b, bool force)
 {
     int code = BENCH_OK;
@@ -144,9 +134,9 @@ int cmd_compare(int argc, char **argv)
     code = store_open(&store, db, false);
     if (code != BENCH_OK)
         return code;
-    code = find(store, &a, argv[optind]);
+    code = store_pick(store, &a, argv[optind]);
     if (code == BENCH_OK)
-        code = find(store, &b, argv[optind + 1]);
+        code = store_pick(store, &b, argv[optind + 1]);
     if (code == BENCH_OK && a.id == b.id)
         code = bench_error(BENCH_NOT_COMPARABLE, "A and B are the same experiment, %" PRId64, a.id);
     if (code == BENCH_OK)

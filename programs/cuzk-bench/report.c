@@ -162,13 +162,6 @@ static void print_json(const struct experiment *e, const struct figures *f, int 
     puts("]}");
 }
 
-/* "17" is an experiment's number; other text a name, tag or revision. */
-static int64_t experiment_number(const char *text)
-{
-    uint64_t v;
-    return text != NULL && rssmon_parse_u64(text, &v) == 0 && v < INT64_MAX ? (int64_t)v : 0;
-}
-
 int cmd_report(int argc, char **argv)
 {
     static const char usage[] = "Usage: cuzk-bench report [--db FILE] [--json] [EXPERIMENT]\n\n"
@@ -203,10 +196,7 @@ int cmd_report(int argc, char **argv)
     int count, code = store_open(&store, db, false);
     if (code != BENCH_OK)
         return code;
-    code = store_find(store, &e, experiment_number(which), which);
-    if (code == BENCH_NOT_FOUND)
-        (void)bench_error(code, "%s holds no experiment \"%s\"; cuzk-bench list shows them", db,
-                          which != NULL ? which : "");
+    code = store_pick(store, &e, which);
     if (code == BENCH_OK)
         code = figures_read(&f, &count, store, e.id);
     if (code == BENCH_OK) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "monitor/text.h"
 
 struct store {
     sqlite3 *db;
@@ -209,6 +210,17 @@ int store_find(struct store *s, struct experiment *out, int64_t id, const char *
     if (rc != SQLITE_DONE)
         return fail(s, "reading experiments");
     return BENCH_NOT_FOUND;
+}
+
+int store_pick(struct store *s, struct experiment *out, const char *name)
+{
+    uint64_t v;
+    bool number = name != NULL && rssmon_parse_u64(name, &v) == 0 && v < INT64_MAX;
+    int code = store_find(s, out, number ? (int64_t)v : 0, name);
+    if (code == BENCH_NOT_FOUND)
+        (void)bench_error(code, "no experiment \"%s\"; cuzk-bench list shows them",
+                          name != NULL ? name : "");
+    return code;
 }
 
 int store_each_experiment(struct store *s, experiment_visitor *visit, void *context)

@@ -199,7 +199,6 @@ int cmd_sweep(int argc, char **argv)
     if (argc - optind > 1)
         return bench_error(BENCH_USAGE, "sweep takes one experiment");
     const char *which = optind < argc ? argv[optind] : NULL;
-    uint64_t number = 0;
     struct store *store;
     struct experiment e;
     struct figures *f = NULL;
@@ -207,11 +206,7 @@ int cmd_sweep(int argc, char **argv)
     int count = 0, code = store_open(&store, db, false);
     if (code != BENCH_OK)
         return code;
-    if (which != NULL && rssmon_parse_u64(which, &number) != 0)
-        number = 0;
-    code = store_find(store, &e, (int64_t)number, which);
-    if (code == BENCH_NOT_FOUND)
-        (void)bench_error(code, "%s holds no such experiment; cuzk-bench list shows them", db);
+    code = store_pick(store, &e, which);
     if (code == BENCH_OK)
         code = figures_read(&f, &count, store, e.id);
     int knee = code == BENCH_OK ? find_knee(f, count, front) : -1;
