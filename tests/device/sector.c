@@ -9,6 +9,11 @@
  * times the generators (Groth 2016). a, b and c at tau are sums over rows of Lagrange values times
  * A·w, B·w, C·w: no multi-exponentiation, no transform, nothing of the device.
  *
+ * Every round of --repeat must give the first one's bytes, and the memory of device and host must
+ * stay as it was after a few proofs. On a CUDA device the account plus what the driver had in use
+ * at the start is held against what the driver says: after each proof, and with --watch at the
+ * highest moment of the run.
+ *
  * Prints a table of stages and memory, then `N passed, N failed`. Exit 77 without the device.
  */
 #include <getopt.h>
@@ -18,20 +23,24 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <zstd.h>
+
 #include "base/alloc.h"
 #include "base/os.h"
 #include "circuit/porep_circuit.h"
+#include "device/cuda/backend.h"
 #include "device/qap.h"
 #include "format/c1.h"
 #include "groth16/groth16.h"
+#include "watch.h"
 
 typedef struct bls12_381_fr fr;
 
 struct run {
-    const char *device, *circuit, *c1, *key;
+    const char *device, *circuit, *c1, *key, *setup, *proofs;
     unsigned partitions, repeat, threads;
     uint64_t device_memory;
-    bool tau, stream;
+    bool tau, stream, watch, refused;
 };
 
 static unsigned passed, failed;
@@ -246,6 +255,119 @@ static void print_account(const char *name, const struct cuzk_budget *budget)
     printf("\n");
 }
 
+/* ---- memory ---- */
+
+static double mib(uint64_t bytes)
+{
+    return (double)bytes / 1048576.0;
+}
+
+static struct watch watch;
+
+static struct cuzk_cuda *cuda_device(const struct cuzk_context *context)
+{
+    if (strcmp(context->device->ops->backend, "cuda") != 0)
+        return NULL;
+    return cuda_of(context->device)->cuda;
+}
+
+static void agree(uint64_t account, uint64_t driver, const char *when)
+{
+    bool ok = watch_agrees(account, driver);
+    check(ok, "the account and the baseline are what the driver says");
+    if (!ok)
+        printf("        %s: account and baseline %.1f MiB, driver %.1f MiB (other processes on the "
+               "device count too: run alone)\n",
+               when, mib(account), mib(driver));
+}
+
+static void memory_watch(const struct cuzk_context *context)
+{
+    struct cuzk_cuda *device = cuda_device(context);
+    if (device != NULL)
+        watch_start(&watch, device);
+}
+
+/* After a proof: pool and budget agree, and with the baseline they are what the driver says. */
+static void memory_check(const struct cuzk_context *context, struct cuzk_cuda_account *a)
+{
+    struct cuzk_cuda *device = cuda_device(context);
+    struct cuzk_account account;
+    struct cuzk_error err;
+    memset(a, 0, sizeof *a);
+    if (device == NULL)
+        return;
+    cuzk_budget_read(context->device->memory, &account);
+    if (cuzk_cuda_account_read(device, a, &err) != CUZK_OK) {
+        check(false, err.message);
+        return;
+    }
+    check(a->used == account.used, "the account is charged with what the pool has handed out");
+    agree(a->held + a->baseline, a->driver, "after a proof");
+}
+
+static void memory_report(const struct run *run, const struct cuzk_context *context)
+{
+    struct cuzk_cuda *device = cuda_device(context);
+    struct cuzk_cuda_account a;
+    struct cuzk_error err;
+    watch_stop(&watch);
+    if (device == NULL)
+        return;
+    if (cuzk_cuda_account_read(device, &a, &err) != CUZK_OK) {
+        check(false, err.message);
+        return;
+    }
+    printf("memory of %-8s pool: handed out %.1f MiB, held %.1f; at the highest %.1f, %.1f; "
+           "baseline %.1f; driver %.1f now",
+           context->device->info.name, mib(a.used), mib(a.held), mib(a.peak_used), mib(a.peak_held),
+           mib(a.baseline), mib(a.driver));
+    if (run->watch) {
+        uint64_t highest = atomic_load(&watch.highest);
+        printf(", %.1f at the highest (%" PRIu64 " samples)", mib(highest),
+               atomic_load(&watch.samples));
+        check(atomic_load(&watch.samples) > 0, "the driver was asked while the device worked");
+        agree(a.peak_held + a.baseline, highest, "at the highest");
+        if (run->device_memory != 0)
+            check(highest <= a.baseline + run->device_memory + run->device_memory / 100 * 3 +
+                                 ((uint64_t)64 << 20),
+                  "the device never held more than its budget");
+    }
+    printf("\n");
+}
+
+/* What one proof leaves, on the device and on the host. */
+struct level {
+    struct cuzk_cuda_account device;
+    uint64_t used, anon;
+};
+
+static void level_read(struct level *level, const struct cuzk_context *context)
+{
+    struct cuzk_account account;
+    struct cuzk_os_memory host;
+    memory_check(context, &level->device);
+    cuzk_budget_read(context->device->memory, &account);
+    cuzk_os_memory_read(&host);
+    level->used = account.used;
+    level->anon = host.anon;
+}
+
+/* From the warm-up's level to the last one's. */
+static void check_flat(const struct level *warm, const struct level *last, unsigned proofs)
+{
+    const uint64_t few = (uint64_t)8 << 20;
+    printf("memory over %u proofs after the warm-up: device used %+.1f MiB, held %+.1f, driver "
+           "%+.1f; host anonymous %+.1f\n",
+           proofs, mib(last->used) - mib(warm->used),
+           mib(last->device.held) - mib(warm->device.held),
+           mib(last->device.driver) - mib(warm->device.driver), mib(last->anon) - mib(warm->anon));
+    check(last->device.held <= warm->device.held, "the pool is flat from proof to proof");
+    check(last->device.driver <= warm->device.driver + few,
+          "the driver's count is flat from proof to proof (other processes disturb it: run alone)");
+    check(last->anon <= warm->anon + few, "the host's memory is flat from proof to proof");
+}
+
 static int prove_all(const struct run *run, struct cuzk_relation *relation, struct cuzk_key *key,
                      const struct cuzk_porep_sector *sector, const struct cuzk_waste *waste,
                      struct cuzk_error *err)
@@ -254,9 +376,14 @@ static int prove_all(const struct run *run, struct cuzk_relation *relation, stru
     struct cuzk_insecure_rs rs;
     bls12_381_fr_to_le(rs.r, &waste->r);
     bls12_381_fr_to_le(rs.s, &waste->s);
-    double total = cuzk_os_seconds(), checking = 0;
-    struct cuzk_account flat = {0}, now;
-    for (unsigned p = 0; p < run->partitions * run->repeat; p++) {
+    double total = 0;
+    const unsigned proofs = run->partitions * run->repeat;
+    const unsigned warm_up = proofs / 4 < 20 ? proofs / 4 : 20;
+    struct level first = {0}, warm = {0}, now = {0};
+    uint8_t(*bytes)[CUZK_PROOF_BYTES] = calloc(run->partitions, sizeof *bytes);
+    if (bytes == NULL)
+        return 1;
+    for (unsigned p = 0; p < proofs; p++) {
         struct cuzk_porep_vanilla vanilla;
         struct cuzk_witness *witness = NULL;
         struct cuzk_prove_report report;
@@ -269,10 +396,18 @@ static int prove_all(const struct run *run, struct cuzk_relation *relation, stru
         if (status == CUZK_OK)
             status = cuzk_prove(key, &witness, &rs, proof, &report, err);
         cuzk_witness_free(witness);
-        if (status != CUZK_OK)
+        if (status != CUZK_OK) {
+            free(bytes);
             return die(err);
+        }
         double done = cuzk_os_seconds();
+        total += done - start;
         passed++; /* cuzk_prove has verified it */
+        if (p < run->partitions)
+            memcpy(bytes[p], proof, sizeof proof);
+        else
+            check(memcmp(bytes[p % run->partitions], proof, sizeof proof) == 0,
+                  "a repeated proof has the first one's bytes");
         if (p < run->partitions) {
             printf("partition %2u  %7.3f s: witness %.3f", p, done - start, made - start);
             for (size_t i = 0; i < report.stage_count; i++)
@@ -283,42 +418,172 @@ static int prove_all(const struct run *run, struct cuzk_relation *relation, stru
             fr log[3];
             cuzk_porep_partition(&vanilla, sector, p);
             status = cuzk_porep_witness(&witness, relation->circuit, &vanilla, context->host, err);
-            if (status != CUZK_OK)
+            if (status != CUZK_OK) {
+                free(bytes);
                 return die(err);
+            }
             expected(log, relation->qap, witness, waste, context->threads);
             cuzk_witness_free(witness);
             bytes_of(want, log);
             check(memcmp(want, proof, sizeof want) == 0, "the proof is what tau says");
-            checking += cuzk_os_seconds() - done;
         }
-        cuzk_budget_read(context->device->memory, &now);
+        level_read(&now, context);
         if (p == 0)
-            flat = now;
-        check(now.used == flat.used, "the device's memory is flat from proof to proof");
+            first = now;
+        if (p + 1 == warm_up)
+            warm = now;
+        check(now.used == first.used, "the device's account is flat from proof to proof");
         (void)fflush(stdout);
     }
-    total = cuzk_os_seconds() - total - checking;
-    printf("%u proofs in %.3f s, %.4f s each%s\n", run->partitions * run->repeat, total,
-           total / (run->partitions * run->repeat), run->tau ? ", each held against tau" : "");
+    printf("%u proofs in %.3f s, %.4f s each%s\n", proofs, total, total / proofs,
+           run->tau ? ", each partition held against tau" : "");
+    if (warm_up != 0)
+        check_flat(&warm, &now, proofs - warm_up);
+    if (run->proofs != NULL) {
+        FILE *f = fopen(run->proofs, "wb");
+        check(f != NULL && fwrite(bytes, sizeof *bytes, run->partitions, f) == run->partitions,
+              "the proofs are written");
+        check(f != NULL && fclose(f) == 0, "the proofs are written");
+    }
+    free(bytes);
     return 0;
+}
+
+/* A C1 file, unpacked where it ends in .zst. */
+static cuzk_status read_c1(struct cuzk_porep_sector **out, const char *path,
+                           const struct cuzk_porep_params *params, struct cuzk_budget *host,
+                           struct cuzk_error *err)
+{
+    const size_t most = (size_t)1 << 28, length = strlen(path);
+    if (length < 4 || strcmp(path + length - 4, ".zst") != 0)
+        return cuzk_c1_read(out, path, params, host, err);
+    uint8_t *packed = NULL, *text = NULL;
+    size_t size = 0;
+    cuzk_status status = cuzk_os_read_file(&packed, &size, path, most, err);
+    unsigned long long whole = ZSTD_CONTENTSIZE_ERROR;
+    if (status == CUZK_OK) {
+        whole = ZSTD_getFrameContentSize(packed, size);
+        if (whole < most)
+            text = malloc((size_t)whole + 1);
+        if (text == NULL || ZSTD_decompress(text, (size_t)whole, packed, size) != whole)
+            status = cuzk_fail(err, CUZK_E_FORMAT, "%s: damaged, or a frame without a size", path);
+    }
+    if (status == CUZK_OK)
+        status = cuzk_c1_parse(out, path, text, (size_t)whole, params, host, err);
+    free(text);
+    cuzk_free(packed);
+    return status;
+}
+
+/* The key that the run asks for: made and kept, from a file, or written to a file first. */
+static cuzk_status open_key(struct cuzk_key **out, const struct run *run,
+                            struct cuzk_relation *relation, const struct cuzk_waste *waste,
+                            struct cuzk_error *err)
+{
+    char path[64];
+    const char *key = run->key;
+    cuzk_status status = CUZK_OK;
+    if (key == NULL) {
+        (void)snprintf(path, sizeof path, "/tmp/cuzk-sector-%ld.json", (long)getpid());
+        const struct cuzk_setup_options options = {.insecure_waste = path};
+        const double start = cuzk_os_seconds();
+        if (!write_waste(path, waste))
+            status = cuzk_fail(err, CUZK_E_IO, "%s: cannot write", path);
+        else if (run->setup == NULL)
+            status = cuzk_key_make(out, relation, path, err);
+        else
+            status = cuzk_setup(relation, run->setup, NULL, &options, err);
+        (void)remove(path);
+        if (run->setup == NULL || status != CUZK_OK)
+            return status;
+        printf("setup       wrote %s in %.3f s\n", run->setup, cuzk_os_seconds() - start);
+        key = run->setup;
+    }
+    return cuzk_key_open(out, relation, key, run->stream ? CUZK_KEY_STREAMED : CUZK_KEY_DECODED,
+                         err);
+}
+
+static void print_memory(const struct run *run, const struct cuzk_context *context)
+{
+    struct cuzk_os_memory used;
+    print_account(context->device->info.name, context->device->memory);
+    print_account("host", context->host);
+    memory_report(run, context);
+    cuzk_os_memory_read(&used);
+    printf("host peak RSS %.2f GiB\n", (double)used.peak_rss / 1073741824.0);
+}
+
+/* Circuit, sector, key, proofs; what was made is freed by the caller. */
+struct parts {
+    struct cuzk_relation *relation;
+    struct cuzk_key *key;
+    struct cuzk_porep_sector *sector;
+};
+
+static int run_parts(struct parts *parts, const struct run *run, struct cuzk_context *context,
+                     const struct cuzk_porep_params *params, struct cuzk_error *err)
+{
+    struct cuzk_circuit *circuit = NULL;
+    struct cuzk_waste waste = {0};
+    struct run plan = *run;
+    fixed_waste(&waste);
+    double start = cuzk_os_seconds();
+    cuzk_status status = cuzk_porep_circuit(&circuit, params, context->host, err);
+    if (status == CUZK_OK)
+        status = cuzk_relation_create(&parts->relation, context, circuit, err);
+    if (status != CUZK_OK)
+        return die(err);
+    printf("circuit     %s: %u rows, domain 2^%u, made and loaded in %.3f s\n", circuit->name,
+           circuit->rows, parts->relation->qap->log2_domain, cuzk_os_seconds() - start);
+    start = cuzk_os_seconds();
+    if (read_c1(&parts->sector, run->c1, params, context->host, err) != CUZK_OK)
+        return die(err);
+    printf("c1          read in %.3f s\n", cuzk_os_seconds() - start);
+    start = cuzk_os_seconds();
+    if (open_key(&parts->key, run, parts->relation, &waste, err) != CUZK_OK)
+        return die(err);
+    double seconds = cuzk_os_seconds() - start;
+    const double resident = (double)parts->key->loaded->resident / 1e9;
+    printf("key         %s in %.3f s, %.2f GB on the device (%.2f GB/s)\n",
+           run->key != NULL ? "opened" : "made", seconds, resident, resident / seconds);
+    (void)fflush(stdout);
+    if (plan.partitions == 0 || plan.partitions > params->partitions)
+        plan.partitions = params->partitions;
+    return prove_all(&plan, parts->relation, parts->key, parts->sector, &waste, err);
+}
+
+/* With too little memory: the error must say what is needed and what there is. */
+static int refused(int code, const struct cuzk_error *err)
+{
+    if (code == 0) {
+        printf("FAILED: the proof was made; a refusal was expected\n%u passed, 1 failed\n", passed);
+        return 1;
+    }
+    const char *p = err->message;
+    unsigned numbers = 0; /* of bytes */
+    for (; *p != '\0'; p++)
+        if (*p >= '1' && *p <= '9') {
+            numbers += strspn(p, "0123456789") >= 6;
+            p += strspn(p, "0123456789") - 1;
+        }
+    passed = failed = 0;
+    check(err->status == CUZK_E_BUDGET || err->status == CUZK_E_DEVICE_MEMORY,
+          "the refusal is one for want of memory");
+    check((strstr(err->message, "required") != NULL || strstr(err->message, "needed") != NULL) &&
+              strstr(err->message, "available") != NULL && numbers >= 2,
+          "the refusal names the bytes required and available");
+    printf("refused as expected; %u passed, %u failed\n", passed, failed);
+    return failed != 0;
 }
 
 static int main_with(const struct run *run)
 {
-    struct cuzk_error err;
+    struct cuzk_error err = {0};
     struct cuzk_context *context = NULL;
-    struct cuzk_relation *relation = NULL;
-    struct cuzk_key *key = NULL;
-    struct cuzk_circuit *circuit = NULL;
-    struct cuzk_porep_sector *sector = NULL;
-    struct cuzk_waste waste = {0};
+    struct parts parts = {0};
     const struct cuzk_options options = {
         .device = run->device, .threads = run->threads, .device_memory_limit = run->device_memory};
     const struct cuzk_porep_params *params = cuzk_porep_by_circuit(run->circuit);
-    struct run plan = *run;
-    char waste_path[64];
-    (void)snprintf(waste_path, sizeof waste_path, "/tmp/cuzk-sector-%ld.json", (long)getpid());
-    fixed_waste(&waste);
     if (params == NULL) {
         printf("no circuit %s\n", run->circuit);
         return 2;
@@ -331,47 +596,19 @@ static int main_with(const struct run *run)
         return die(&err);
     }
     printf("device      %s, %s\n", context->device->info.model, context->device->why);
-    double start = cuzk_os_seconds();
-    cuzk_status status = cuzk_porep_circuit(&circuit, params, context->host, &err);
-    if (status == CUZK_OK)
-        status = cuzk_relation_create(&relation, context, circuit, &err);
-    if (status != CUZK_OK)
-        return die(&err);
-    printf("circuit     %s: %u rows, domain 2^%u, made and loaded in %.3f s\n", circuit->name,
-           circuit->rows, relation->qap->log2_domain, cuzk_os_seconds() - start);
-    start = cuzk_os_seconds();
-    status = cuzk_c1_read(&sector, run->c1, params, context->host, &err);
-    if (status != CUZK_OK)
-        return die(&err);
-    printf("c1          read in %.3f s\n", cuzk_os_seconds() - start);
-    start = cuzk_os_seconds();
-    if (run->key != NULL)
-        status = cuzk_key_open(&key, relation, run->key,
-                               run->stream ? CUZK_KEY_STREAMED : CUZK_KEY_DECODED, &err);
-    else if (!write_waste(waste_path, &waste))
-        status = cuzk_fail(&err, CUZK_E_IO, "%s: cannot write", waste_path);
-    else
-        status = cuzk_key_make(&key, relation, waste_path, &err);
-    (void)remove(waste_path);
-    if (status != CUZK_OK)
-        return die(&err);
-    double seconds = cuzk_os_seconds() - start;
-    printf("key         %s in %.3f s, %.2f GB on the device (%.2f GB/s)\n",
-           run->key != NULL ? "opened" : "made", seconds, (double)key->loaded->resident / 1e9,
-           (double)key->loaded->resident / 1e9 / seconds);
-    (void)fflush(stdout);
-    if (plan.partitions == 0 || plan.partitions > params->partitions)
-        plan.partitions = params->partitions;
-    int code = prove_all(&plan, relation, key, sector, &waste, &err);
-    print_account(context->device->info.name, context->device->memory);
-    print_account("host", context->host);
-    struct cuzk_os_memory used;
-    cuzk_os_memory_read(&used);
-    printf("host peak RSS %.2f GiB\n", (double)used.peak_rss / 1073741824.0);
-    cuzk_key_close(key);
-    cuzk_porep_sector_destroy(sector);
-    cuzk_relation_free(relation);
+    if (run->watch)
+        memory_watch(context);
+    int code = run_parts(&parts, run, context, params, &err);
+    print_memory(run, context);
+    cuzk_key_close(parts.key);
+    cuzk_porep_sector_destroy(parts.sector);
+    cuzk_relation_free(parts.relation);
+    struct cuzk_account left;
+    cuzk_budget_read(context->host, &left);
+    check(left.used == 0, "nothing stays charged to the host");
     cuzk_context_free(context);
+    if (run->refused)
+        return refused(code, &err);
     if (code == 0)
         printf("%u passed, %u failed\n", passed, failed);
     return code != 0 ? code : failed != 0;
@@ -381,16 +618,23 @@ int main(int argc, char **argv)
 {
     static const char usage[] =
         "Usage: sector --c1 FILE [--circuit NAME] [--device NAME] [--partitions N] [--repeat N]\n"
-        "              [--key KEY.params [--stream]] [--device-memory BYTES] [--threads N] "
-        "[--no-tau]\n"
-        "Proves a sector with a key made on the device from a fixed waste (or with KEY.params) and "
-        "holds\n"
-        "each proof against the polynomials at tau.";
+        "              [--key KEY.params | --setup KEY.params] [--stream] [--no-tau]\n"
+        "              [--device-memory BYTES [--refused]] [--threads N] [--watch] "
+        "[--proofs FILE]\n"
+        "Proves a sector with a key made on the device from a fixed waste and holds each partition "
+        "against\n"
+        "the polynomials at tau. C1 may end in .zst. --setup writes the key to a file and proves "
+        "with that;\n"
+        "--key takes a file that --setup wrote (--no-tau: any). --refused: memory must not "
+        "suffice. --proofs\n"
+        "writes the partitions' proofs one behind the other.";
     static const struct option options[] = {
         {"device", 1, NULL, 'd'},  {"circuit", 1, NULL, 'c'},       {"c1", 1, NULL, '1'},
         {"key", 1, NULL, 'k'},     {"partitions", 1, NULL, 'p'},    {"repeat", 1, NULL, 'r'},
         {"no-tau", 0, NULL, 'n'},  {"device-memory", 1, NULL, 'm'}, {"stream", 0, NULL, 's'},
-        {"threads", 1, NULL, 't'}, {"help", 0, NULL, 'h'},          {NULL, 0, NULL, 0}};
+        {"threads", 1, NULL, 't'}, {"setup", 1, NULL, 'S'},         {"watch", 0, NULL, 'w'},
+        {"refused", 0, NULL, 'R'}, {"proofs", 1, NULL, 'o'},        {"help", 0, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
     struct run run = {.device = "cuda", .circuit = "porep-2KiB", .repeat = 1, .tau = true};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
@@ -405,7 +649,18 @@ int main(int argc, char **argv)
             break;
         case 'k':
             run.key = optarg;
-            run.tau = false;
+            break;
+        case 'S':
+            run.setup = optarg;
+            break;
+        case 'w':
+            run.watch = true;
+            break;
+        case 'R':
+            run.refused = true;
+            break;
+        case 'o':
+            run.proofs = optarg;
             break;
         case 'p':
             run.partitions = (unsigned)strtoul(optarg, NULL, 10);

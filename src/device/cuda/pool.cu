@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device.cuh"
+#include "device/cuda/account.h"
 
 namespace cuzk {
 
@@ -34,6 +35,7 @@ struct pool {
     driver call;
     CUdeviceptr base;
     uint64_t reserved, held, used, chunk;
+    uint64_t peak_held, peak_used, baseline;
     CUmemGenericAllocationHandle *handles; // held / chunk
     block *blocks;                         // by address, covering [0, held)
     size_t block_count, block_room;
@@ -91,7 +93,8 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     p->blocks = (block *)cuzk_calloc(p->block_room, sizeof *p->blocks);
     if (p->handles == NULL || p->blocks == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "no memory for the device's pool");
-    return CUZK_OK;
+    // The pool is the last that is opened and holds nothing yet.
+    return cuzk_cuda_driver_used(device, &p->baseline, err);
 }
 
 static void shrink_to(pool *p, uint64_t bytes)
@@ -168,6 +171,8 @@ static bool grow_to(pool *p, uint64_t bytes)
         shrink_to(p, before);
         return false;
     }
+    if (p->held > p->peak_held)
+        p->peak_held = p->held;
     block *last = p->block_count ? &p->blocks[p->block_count - 1] : NULL;
     if (last != NULL && last->free) {
         last->bytes += p->held - before;
@@ -204,6 +209,8 @@ static bool take(pool *p, void **out, enum cuzk_purpose purpose, uint64_t bytes)
     b->free = false;
     b->purpose = purpose;
     p->used += bytes;
+    if (p->used > p->peak_used)
+        p->peak_used = p->used;
     *out = (void *)(p->base + b->offset);
     return true;
 }
@@ -264,6 +271,37 @@ extern "C" void cuzk_cuda_memory_read(const struct cuzk_cuda *device, struct cuz
 {
     out->held = device->memory->held;
     out->used = device->memory->used;
+}
+
+extern "C" cuzk_status cuzk_cuda_driver_used(const struct cuzk_cuda *opened, uint64_t *bytes,
+                                             struct cuzk_error *err)
+{
+    struct cuzk_cuda *device = NULL; // so that a failure here marks none as lost: not its thread
+    size_t free_bytes = 0, total = 0;
+    *bytes = 0;
+    CUZK_CUDA(cudaSetDevice(opened->index));
+    CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    *bytes = total - free_bytes;
+    return CUZK_OK;
+}
+
+extern "C" cuzk_status cuzk_cuda_account_read(struct cuzk_cuda *device,
+                                              struct cuzk_cuda_account *out, struct cuzk_error *err)
+{
+    const pool *p = device->memory;
+    memset(out, 0, sizeof *out);
+    out->used = p->used;
+    out->held = p->held;
+    out->peak_used = p->peak_used;
+    out->peak_held = p->peak_held;
+    out->baseline = p->baseline;
+    return cuzk_cuda_driver_used(device, &out->driver, err);
+}
+
+extern "C" void cuzk_cuda_account_restart(struct cuzk_cuda *device)
+{
+    device->memory->peak_used = device->memory->used;
+    device->memory->peak_held = device->memory->held;
 }
 
 extern "C" void cuzk_cuda_trim(struct cuzk_cuda *device)
