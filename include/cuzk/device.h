@@ -1,12 +1,18 @@
 /* Where proofs are computed: the processor ("cpu") or a CUDA card ("cuda:0").
  *
- * A device is named when a context is created (groth16.h). Names:
+ * Devices are named when a context is created (groth16.h). Names:
  *   "cpu"             this machine's processors
  *   "cuda"            the first CUDA device
  *   "cuda:N"          the N-th, as the driver counts them
  *   "GPU-…"           the one with this UUID, or the only one whose UUID starts so
+ *   "cuda:all"        every CUDA device
  *   "auto" or NULL    the first CUDA device if the build has CUDA and the machine a card, else the
  *                     processor; cuzk_device_why says what was taken and why
+ * or several of them, at most 64, separated by commas: "cuda:0,cuda:1", "GPU-aaaa,GPU-bbbb". Proofs
+ * are spread over them (groth16.h). "auto" stands alone; the same card twice, under whatever names,
+ * is CUZK_E_ARGUMENT. "cpu" may stand in a list, more than once too, for tests: such devices share
+ * the context's threads and prove no faster.
+ *
  * A CUDA device that was asked for, or that "auto" found, and that cannot start is an error;
  * nothing falls back to the processor in silence.
  */

@@ -1,6 +1,6 @@
 /* Groth16 over BLS12-381: setup, proofs and their verification.
  *
- *     struct cuzk_context *context;             threads, memory, device
+ *     struct cuzk_context *context;             threads, memory, devices
  *     struct cuzk_relation *relation;           a circuit, ready to be proved
  *     struct cuzk_witness *witness;             values of its variables
  *     cuzk_context_create(&context, NULL, &err);
@@ -12,6 +12,13 @@
  * Handles are opaque. What is made from a handle keeps it alive: handles may be freed in any order,
  * and the last user frees the memory. Any thread may use any handle; a proof uses the context's
  * threads, so proofs side by side share them.
+ *
+ * A context may have several devices. Relations and keys are then loaded on each of them, a setup
+ * runs on the first, and a proof goes to the one that has the fewest unfinished proofs (among
+ * those, the fewest that are being started, then the first) and stays there. Proofs that several
+ * threads start run side by side on different devices. Once a proof fails with CUZK_E_DEVICE_LOST
+ * its device gets no more of them, and later ones go to the others; when all are lost, starts fail
+ * with the same status, and the context must be created again.
  *
  * Field elements are 32 bytes, little-endian, canonical (below r). A proof is 192 bytes: A (48), B
  * (96), C (48), compressed points; the proofs of a sector's partitions follow each other.
@@ -50,16 +57,20 @@ CUZK_API const char *cuzk_version(void);
 struct cuzk_options {
     unsigned threads;             /* 0: one for each processor */
     uint64_t memory_limit;        /* bytes of host memory; 0: what the machine and cgroup allow */
-    uint64_t device_memory_limit; /* bytes of the device's memory; 0: what is free */
+    uint64_t device_memory_limit; /* bytes of each device's memory; 0: what is free */
     const char *isa;    /* "portable", "x86_64-adx", for the whole process; NULL: the fastest */
-    const char *device; /* device.h; NULL: "auto" */
+    const char *device; /* one or several names (device.h); NULL: "auto" */
 };
 CUZK_API cuzk_status cuzk_context_create(struct cuzk_context **out,
                                          const struct cuzk_options *options,
                                          struct cuzk_error *err);
 CUZK_API void cuzk_context_free(struct cuzk_context *context);
-/* Lives as long as the context. */
+/* The devices, in the order of their names; they live as long as the context. _device is the first,
+ * _device_at NULL where there are not so many. */
 CUZK_API const struct cuzk_device *cuzk_context_device(const struct cuzk_context *context);
+CUZK_API size_t cuzk_context_device_count(const struct cuzk_context *context);
+CUZK_API const struct cuzk_device *cuzk_context_device_at(const struct cuzk_context *context,
+                                                          size_t i);
 
 /* Opens a circuit: "porep-2KiB", "porep-8MiB", "porep-512MiB", "porep-32GiB", "porep-64GiB" or
  * "porep-mini32", else the path of a file in the dump format (plain or .zst). *witness (NULL: not
@@ -108,14 +119,15 @@ enum cuzk_key_mode {
 CUZK_API cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *relation,
                                    const char *path, enum cuzk_key_mode mode,
                                    struct cuzk_error *err);
-/* A development key made by a setup and kept in the device's memory; it never sees a file.
- * insecure_waste as in cuzk_setup_options, or NULL. */
+/* A development key made by a setup and kept in the memory of each device, from the same waste; it
+ * never sees a file. insecure_waste as in cuzk_setup_options, or NULL. */
 CUZK_API cuzk_status cuzk_key_make(struct cuzk_key **out, struct cuzk_relation *relation,
                                    const char *insecure_waste, struct cuzk_error *err);
 CUZK_API void cuzk_key_close(struct cuzk_key *key);
 
 /* Bytes that a proof with this key takes at its peak beside key, circuit and witness: of the host,
- * and of the device (0 where that is the processor). A bound: the proof stays below it. */
+ * and of its device (0 where that is the processor). A bound: the proof stays below it, whichever
+ * device of the context it goes to. */
 CUZK_API void cuzk_key_proof_memory(const struct cuzk_key *key, uint64_t *host, uint64_t *device);
 
 /* Randomness of a proof given by the caller. For tests: a known r or s, or the same pair for two
@@ -160,6 +172,8 @@ CUZK_API cuzk_status cuzk_prove_finish(struct cuzk_pending_proof **pending,
                                        uint8_t proof[CUZK_PROOF_BYTES],
                                        struct cuzk_prove_report *report, struct cuzk_error *err);
 CUZK_API void cuzk_prove_abandon(struct cuzk_pending_proof *pending);
+/* Where it is computed. Lives as long as the context. */
+CUZK_API const struct cuzk_device *cuzk_prove_device(const struct cuzk_pending_proof *pending);
 
 /* Opens a verifying key: a .vk, or the head of a .params. */
 CUZK_API cuzk_status cuzk_verifier_open(struct cuzk_verifier **out, const char *path,

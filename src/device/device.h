@@ -206,8 +206,16 @@ extern const struct cuzk_backend cuzk_backend_cpu;
 extern const struct cuzk_backend cuzk_backend_cuda;
 #endif
 
-/* name as in cuzk/device.h. config is copied. Closed by device->ops->close. */
+/* name as in cuzk/device.h, of one device. config is copied. Closed by device->ops->close. */
 cuzk_status cuzk_device_open(struct cuzk_device **out, const char *name,
                              const struct cuzk_device_config *config, struct cuzk_error *err);
+
+/* All devices of a list of names, in its order, or none: see cuzk/device.h. The same card twice is
+ * CUZK_E_ARGUMENT. Each device gets the same config: they share threads and host memory, and
+ * device_limit is each one's. */
+enum { CUZK_MOST_DEVICES = 64 };
+cuzk_status cuzk_devices_open(struct cuzk_device ***out, size_t *count, const char *names,
+                              const struct cuzk_device_config *config, struct cuzk_error *err);
+void cuzk_devices_close(struct cuzk_device **devices, size_t count);
 
 #endif

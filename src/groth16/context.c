@@ -62,8 +62,11 @@ cuzk_status cuzk_context_create(struct cuzk_context **out, const struct cuzk_opt
         struct cuzk_device_config config = {.threads = context->threads,
                                             .host = context->host,
                                             .device_limit = options->device_memory_limit};
-        status = cuzk_device_open(&context->device, options->device, &config, err);
+        status = cuzk_devices_open(&context->devices, &context->device_count, options->device,
+                                   &config, err);
     }
+    if (status == CUZK_OK)
+        status = cuzk_dispatch_create(&context->dispatch, context->device_count, err);
     if (status != CUZK_OK) {
         cuzk_context_free(context);
         return status;
@@ -76,8 +79,8 @@ void cuzk_context_free(struct cuzk_context *context)
 {
     if (context == NULL || !release(&context->references))
         return;
-    if (context->device != NULL)
-        context->device->ops->close(context->device);
+    cuzk_devices_close(context->devices, context->device_count);
+    cuzk_dispatch_destroy(context->dispatch);
     cuzk_budget_destroy(context->host);
     cuzk_threads_destroy(context->threads);
     cuzk_free(context);
@@ -85,23 +88,45 @@ void cuzk_context_free(struct cuzk_context *context)
 
 const struct cuzk_device *cuzk_context_device(const struct cuzk_context *context)
 {
-    return context->device;
+    return context->devices[0];
+}
+
+size_t cuzk_context_device_count(const struct cuzk_context *context)
+{
+    return context->device_count;
+}
+
+const struct cuzk_device *cuzk_context_device_at(const struct cuzk_context *context, size_t i)
+{
+    return i < context->device_count ? context->devices[i] : NULL;
+}
+
+cuzk_status cuzk_on_device(struct cuzk_error *err, cuzk_status status,
+                           const struct cuzk_context *context, size_t device)
+{
+    return status == CUZK_OK || context->device_count == 1
+               ? status
+               : cuzk_fail_prefix(err, status, "on %s", context->devices[device]->info.name);
 }
 
 cuzk_status cuzk_relation_create(struct cuzk_relation **out, struct cuzk_context *context,
                                  struct cuzk_circuit *circuit, struct cuzk_error *err)
 {
     *out = NULL;
-    struct cuzk_relation *relation = cuzk_calloc(1, sizeof *relation);
+    struct cuzk_relation *relation =
+        cuzk_calloc(1, sizeof *relation + context->device_count * sizeof relation->loaded[0]);
     if (relation == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", circuit->name);
     relation->references = 1;
     relation->context = context;
     cuzk_context_retain(context);
     cuzk_status status = cuzk_qap_create(&relation->qap, circuit, context->host, err);
-    if (status == CUZK_OK)
-        status = context->device->ops->circuit_load(context->device, &relation->loaded,
-                                                    relation->qap, err);
+    for (size_t i = 0; i < context->device_count && status == CUZK_OK; i++) {
+        struct cuzk_device *device = context->devices[i];
+        status = cuzk_on_device(
+            err, device->ops->circuit_load(device, &relation->loaded[i], relation->qap, err),
+            context, i);
+    }
     if (status != CUZK_OK) {
         cuzk_relation_free(relation);
         return status;
@@ -145,8 +170,9 @@ void cuzk_relation_free(struct cuzk_relation *relation)
 {
     if (relation == NULL || !release(&relation->references))
         return;
-    if (relation->loaded != NULL)
-        relation->context->device->ops->circuit_free(relation->loaded);
+    for (size_t i = 0; i < relation->context->device_count; i++)
+        if (relation->loaded[i] != NULL)
+            relation->loaded[i]->device->ops->circuit_free(relation->loaded[i]);
     cuzk_qap_destroy(relation->qap);
     cuzk_circuit_destroy(relation->circuit);
     cuzk_context_free(relation->context);
@@ -209,24 +235,36 @@ static cuzk_status check_counts(const struct cuzk_params *params, const struct c
     return CUZK_OK;
 }
 
+struct cuzk_key *cuzk_key_create(struct cuzk_relation *relation)
+{
+    struct cuzk_key *key =
+        cuzk_calloc(1, sizeof *key + relation->context->device_count * sizeof key->loaded[0]);
+    if (key == NULL)
+        return NULL;
+    key->references = 1;
+    key->relation = relation;
+    cuzk_relation_retain(relation);
+    return key;
+}
+
 cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *relation, const char *path,
                           enum cuzk_key_mode mode, struct cuzk_error *err)
 {
     *out = NULL;
-    struct cuzk_key *key = cuzk_calloc(1, sizeof *key);
+    const struct cuzk_context *context = relation->context;
+    struct cuzk_key *key = cuzk_key_create(relation);
     if (key == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
-    key->references = 1;
-    key->relation = relation;
-    cuzk_relation_retain(relation);
-    struct cuzk_device *device = relation->context->device;
     cuzk_status status = cuzk_params_open(&key->params, path, err);
     if (status == CUZK_OK)
         status = check_counts(key->params, relation->qap, err);
-    if (status == CUZK_OK)
+    for (size_t i = 0; i < context->device_count && status == CUZK_OK; i++) {
+        struct cuzk_device *device = context->devices[i];
         status = device->ops->key_load(
-            device, &key->loaded, key->params,
+            device, &key->loaded[i], key->params,
             mode == CUZK_KEY_DECODED ? CUZK_KEY_RESIDENT : CUZK_KEY_STREAM, err);
+        status = cuzk_on_device(err, status, context, i);
+    }
     if (status != CUZK_OK) {
         cuzk_key_close(key);
         return status;
@@ -240,8 +278,9 @@ void cuzk_key_close(struct cuzk_key *key)
 {
     if (key == NULL || !release(&key->references))
         return;
-    if (key->loaded != NULL)
-        key->loaded->device->ops->key_free(key->loaded);
+    for (size_t i = 0; i < key->relation->context->device_count; i++)
+        if (key->loaded[i] != NULL)
+            key->loaded[i]->device->ops->key_free(key->loaded[i]);
     cuzk_params_close(key->params);
     cuzk_vk_destroy(&key->made);
     cuzk_relation_free(key->relation);
@@ -250,8 +289,13 @@ void cuzk_key_close(struct cuzk_key *key)
 
 void cuzk_key_proof_memory(const struct cuzk_key *key, uint64_t *host, uint64_t *device)
 {
-    uint64_t bytes[2];
-    key->loaded->device->ops->prove_needs(key->relation->loaded, key->loaded, bytes);
-    *host = bytes[0];
-    *device = bytes[1];
+    const struct cuzk_relation *relation = key->relation;
+    *host = 0;
+    *device = 0;
+    for (size_t i = 0; i < relation->context->device_count; i++) {
+        uint64_t bytes[2];
+        key->loaded[i]->device->ops->prove_needs(relation->loaded[i], key->loaded[i], bytes);
+        *host = bytes[0] > *host ? bytes[0] : *host;
+        *device = bytes[1] > *device ? bytes[1] : *device;
+    }
 }

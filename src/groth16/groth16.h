@@ -8,6 +8,7 @@
 #define CUZK_GROTH16_GROTH16_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "cuzk/groth16.h"
 #include "device/device.h"
@@ -17,7 +18,9 @@ struct cuzk_context {
     _Atomic unsigned references;
     struct cuzk_threads *threads;
     struct cuzk_budget *host;
-    struct cuzk_device *device;
+    struct cuzk_device **devices; /* at least one; proofs are spread over them */
+    size_t device_count;
+    struct cuzk_dispatch *dispatch;
 };
 
 struct cuzk_relation {
@@ -25,20 +28,21 @@ struct cuzk_relation {
     struct cuzk_context *context;
     struct cuzk_circuit *circuit; /* owned */
     struct cuzk_qap *qap;
-    struct cuzk_device_circuit *loaded;
+    struct cuzk_device_circuit *loaded[]; /* on each device of the context */
 };
 
 struct cuzk_key {
     _Atomic unsigned references;
     struct cuzk_relation *relation;
-    struct cuzk_params *params; /* NULL for a key made on the device */
-    struct cuzk_vk made;        /* its verifying key then */
-    const struct cuzk_vk *vk;   /* params->vk or made */
-    struct cuzk_device_key *loaded;
+    struct cuzk_params *params;       /* NULL for a key made on the device */
+    struct cuzk_vk made;              /* its verifying key then */
+    const struct cuzk_vk *vk;         /* params->vk or made */
+    struct cuzk_device_key *loaded[]; /* on each device of the context */
 };
 
 struct cuzk_pending_proof {
     struct cuzk_key *key;
+    size_t device; /* its number in the context */
     struct cuzk_pending *pending;
     struct cuzk_stages stages;
 };
@@ -53,6 +57,21 @@ cuzk_status cuzk_relation_create(struct cuzk_relation **out, struct cuzk_context
 void cuzk_context_retain(struct cuzk_context *context);
 void cuzk_relation_retain(struct cuzk_relation *relation);
 void cuzk_key_retain(struct cuzk_key *key);
+/* A key of this relation that is loaded nowhere yet, or NULL. Freed by cuzk_key_close. */
+struct cuzk_key *cuzk_key_create(struct cuzk_relation *relation);
+/* Says on which device it was, where the context has several; returns status. */
+cuzk_status cuzk_on_device(struct cuzk_error *err, cuzk_status status,
+                           const struct cuzk_context *context, size_t device);
+
+/* dispatch.c: devices 0 … count - 1 and the proofs that they have. Any thread may call. */
+cuzk_status cuzk_dispatch_create(struct cuzk_dispatch **out, size_t count, struct cuzk_error *err);
+void cuzk_dispatch_destroy(struct cuzk_dispatch *dispatch); /* tolerates NULL */
+/* Gives the device that a proof is to be started on one more; false where all are lost. */
+bool cuzk_dispatch_begin(struct cuzk_dispatch *dispatch, size_t *device);
+/* The start is over; if it failed, so is the proof. */
+void cuzk_dispatch_started(struct cuzk_dispatch *dispatch, size_t device, cuzk_status status);
+/* A proof that had been started is over. */
+void cuzk_dispatch_end(struct cuzk_dispatch *dispatch, size_t device, cuzk_status status);
 
 /* prove.c: A, B, C from a device's sums (Groth 2016, section 3.2):
  *     A = alpha + a + r·delta,  B = beta + b + s·delta,  C = h + l + s·A + r·B − r·s·delta */

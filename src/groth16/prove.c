@@ -17,7 +17,7 @@ cuzk_status cuzk_prove_start(struct cuzk_pending_proof **out, struct cuzk_key *k
     *out = NULL;
     const struct cuzk_relation *relation = key->relation;
     const struct cuzk_circuit *circuit = relation->circuit;
-    struct cuzk_device *device = relation->context->device;
+    const struct cuzk_context *context = relation->context;
     if (*witness == NULL)
         return cuzk_fail(err, CUZK_E_ARGUMENT, "%s: no witness to prove", circuit->name);
     if ((*witness)->input_count != circuit->inputs || (*witness)->aux_count != circuit->aux ||
@@ -29,26 +29,49 @@ cuzk_status cuzk_prove_start(struct cuzk_pending_proof **out, struct cuzk_key *k
     struct cuzk_pending_proof *pending = cuzk_calloc(1, sizeof *pending);
     if (pending == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", circuit->name);
-    cuzk_status status = device->ops->prove_start(
-        device, &pending->pending, key->loaded, relation->loaded, *witness, &pending->stages, err);
+    size_t i;
+    if (!cuzk_dispatch_begin(context->dispatch, &i)) {
+        cuzk_free(pending);
+        return cuzk_fail(err, CUZK_E_DEVICE_LOST,
+                         "%s: %s%s lost by earlier errors; create the context again", circuit->name,
+                         context->devices[0]->info.name,
+                         context->device_count > 1 ? " and all other devices were" : " was");
+    }
+    struct cuzk_device *device = context->devices[i];
+    cuzk_status status =
+        device->ops->prove_start(device, &pending->pending, key->loaded[i], relation->loaded[i],
+                                 *witness, &pending->stages, err);
+    cuzk_dispatch_started(context->dispatch, i, status);
     if (status != CUZK_OK) {
         cuzk_free(pending);
         return cuzk_fail_prefix(err, status, "%s on %s", circuit->name, device->info.name);
     }
     *witness = NULL;
+    pending->device = i;
     pending->key = key;
     cuzk_key_retain(key);
     *out = pending;
     return CUZK_OK;
 }
 
-void cuzk_prove_abandon(struct cuzk_pending_proof *pending)
+/* Frees it; `status` is what became of it. */
+static void end(struct cuzk_pending_proof *pending, cuzk_status status)
 {
-    if (pending == NULL)
-        return;
     pending->pending->device->ops->pending_free(pending->pending);
+    cuzk_dispatch_end(pending->key->relation->context->dispatch, pending->device, status);
     cuzk_key_close(pending->key);
     cuzk_free(pending);
+}
+
+void cuzk_prove_abandon(struct cuzk_pending_proof *pending)
+{
+    if (pending != NULL)
+        end(pending, CUZK_OK);
+}
+
+const struct cuzk_device *cuzk_prove_device(const struct cuzk_pending_proof *pending)
+{
+    return pending->pending->device;
 }
 
 void cuzk_proof_assemble(struct cuzk_proof *out, const struct cuzk_vk *vk,
@@ -109,7 +132,7 @@ static cuzk_status randomness(struct bls12_381_fr *r, struct bls12_381_fr *s,
 static cuzk_status blame(const struct cuzk_pending_proof *pending, struct cuzk_error *err)
 {
     const struct cuzk_relation *relation = pending->key->relation;
-    const struct cuzk_device *device = relation->context->device;
+    const struct cuzk_device *device = pending->pending->device;
     uint32_t row;
     cuzk_status status = cuzk_circuit_check(relation->circuit, pending->pending->witness, &row,
                                             relation->context->threads, err);
@@ -166,7 +189,7 @@ cuzk_status cuzk_prove_finish(struct cuzk_pending_proof **pending_in,
     *pending_in = NULL;
     memset(proof, 0, CUZK_PROOF_BYTES);
     const struct cuzk_relation *relation = pending->key->relation;
-    const struct cuzk_device *device = relation->context->device;
+    const struct cuzk_device *device = pending->pending->device;
     const struct cuzk_vk *vk = pending->key->vk;
     double *seconds = pending->stages.seconds;
     struct bls12_381_fr r, s;
@@ -197,7 +220,7 @@ cuzk_status cuzk_prove_finish(struct cuzk_pending_proof **pending_in,
         memcpy(proof, bytes, sizeof bytes);
     if (status == CUZK_OK && report != NULL)
         fill_report(report, pending);
-    cuzk_prove_abandon(pending);
+    end(pending, status);
     return status;
 }
 

@@ -188,28 +188,38 @@ static cuzk_status make_vk(struct cuzk_vk *vk, struct cuzk_device_setup *setup,
     return status;
 }
 
-/* A key that never sees a file; the verifying key goes to the key. */
+/* The key on one device; the verifying key goes to the key, made once. */
+static cuzk_status make_on_device(struct cuzk_key *key, size_t i, const struct cuzk_waste *waste,
+                                  struct cuzk_error *err)
+{
+    struct cuzk_device *device = key->relation->context->devices[i];
+    struct cuzk_device_setup *setup = NULL;
+    if (device->ops->setup_key == NULL)
+        return cuzk_fail(err, CUZK_E_UNSUPPORTED, "%s makes no keys in memory", device->info.name);
+    cuzk_status status =
+        device->ops->setup_start(device, &setup, key->relation->loaded[i], waste, err);
+    if (status == CUZK_OK && key->vk == NULL) {
+        status = make_vk(&key->made, setup, waste, err);
+        key->vk = &key->made;
+    }
+    if (status == CUZK_OK)
+        status = device->ops->setup_key(setup, &key->loaded[i], err);
+    device->ops->setup_end(setup);
+    return status;
+}
+
+/* A key that never sees a file, the same on every device. */
 static cuzk_status make_key(struct cuzk_key **out, struct cuzk_relation *relation,
                             const struct cuzk_waste *waste, struct cuzk_error *err)
 {
-    struct cuzk_device *device = relation->context->device;
-    struct cuzk_device_setup *setup = NULL;
+    const struct cuzk_context *context = relation->context;
+    cuzk_status status = CUZK_OK;
     *out = NULL;
-    if (device->ops->setup_key == NULL)
-        return cuzk_fail(err, CUZK_E_UNSUPPORTED, "%s makes no keys in memory", device->info.name);
-    struct cuzk_key *key = cuzk_calloc(1, sizeof *key);
+    struct cuzk_key *key = cuzk_key_create(relation);
     if (key == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", relation->circuit->name);
-    key->references = 1;
-    key->relation = relation;
-    cuzk_relation_retain(relation);
-    key->vk = &key->made;
-    cuzk_status status = device->ops->setup_start(device, &setup, relation->loaded, waste, err);
-    if (status == CUZK_OK)
-        status = make_vk(&key->made, setup, waste, err);
-    if (status == CUZK_OK)
-        status = device->ops->setup_key(setup, &key->loaded, err);
-    device->ops->setup_end(setup);
+    for (size_t i = 0; i < context->device_count && status == CUZK_OK; i++)
+        status = cuzk_on_device(err, make_on_device(key, i, waste, err), context, i);
     if (status != CUZK_OK) {
         cuzk_key_close(key);
         return status;
@@ -223,17 +233,17 @@ cuzk_status cuzk_setup_write(struct cuzk_relation *relation, const char *params_
                              const struct cuzk_setup_options *options, struct cuzk_error *err)
 {
     static const struct cuzk_setup_options defaults;
-    const struct cuzk_device_ops *ops = relation->context->device->ops;
+    struct cuzk_device *device = relation->context->devices[0];
     struct writing w = {.relation = relation, .options = options != NULL ? options : &defaults};
     struct cuzk_vk vk = {0};
     cuzk_status status =
-        ops->setup_start(relation->context->device, &w.setup, relation->loaded, waste, err);
+        device->ops->setup_start(device, &w.setup, relation->loaded[0], waste, err);
     if (status != CUZK_OK)
         return status;
     status = make_vk(&vk, w.setup, waste, err);
     if (status == CUZK_OK && params_path != NULL)
         status = write_params(&w, &vk, params_path, err);
-    ops->setup_end(w.setup);
+    device->ops->setup_end(w.setup);
     if (status == CUZK_OK && vk_path != NULL)
         status = cuzk_vk_write(vk_path, &vk, err);
     cuzk_vk_destroy(&vk);

@@ -266,9 +266,9 @@ static struct watch watch;
 
 static struct cuzk_cuda *cuda_device(const struct cuzk_context *context)
 {
-    if (strcmp(context->device->ops->backend, "cuda") != 0)
+    if (strcmp(context->devices[0]->ops->backend, "cuda") != 0)
         return NULL;
-    return cuda_of(context->device)->cuda;
+    return cuda_of(context->devices[0])->cuda;
 }
 
 static void agree(uint64_t account, uint64_t driver, const char *when)
@@ -297,7 +297,7 @@ static void memory_check(const struct cuzk_context *context, struct cuzk_cuda_ac
     memset(a, 0, sizeof *a);
     if (device == NULL)
         return;
-    cuzk_budget_read(context->device->memory, &account);
+    cuzk_budget_read(context->devices[0]->memory, &account);
     if (cuzk_cuda_account_read(device, a, &err) != CUZK_OK) {
         check(false, err.message);
         return;
@@ -320,8 +320,8 @@ static void memory_report(const struct run *run, const struct cuzk_context *cont
     }
     printf("memory of %-8s pool: handed out %.1f MiB, held %.1f; at the highest %.1f, %.1f; "
            "baseline %.1f; driver %.1f now",
-           context->device->info.name, mib(a.used), mib(a.held), mib(a.peak_used), mib(a.peak_held),
-           mib(a.baseline), mib(a.driver));
+           context->devices[0]->info.name, mib(a.used), mib(a.held), mib(a.peak_used),
+           mib(a.peak_held), mib(a.baseline), mib(a.driver));
     if (run->watch) {
         uint64_t highest = atomic_load(&watch.highest);
         printf(", %.1f at the highest (%" PRIu64 " samples)", mib(highest),
@@ -347,7 +347,7 @@ static void level_read(struct level *level, const struct cuzk_context *context)
     struct cuzk_account account;
     struct cuzk_os_memory host;
     memory_check(context, &level->device);
-    cuzk_budget_read(context->device->memory, &account);
+    cuzk_budget_read(context->devices[0]->memory, &account);
     cuzk_os_memory_read(&host);
     level->used = account.used;
     level->anon = host.anon;
@@ -506,7 +506,7 @@ static cuzk_status open_key(struct cuzk_key **out, const struct run *run,
 static void print_memory(const struct run *run, const struct cuzk_context *context)
 {
     struct cuzk_os_memory used;
-    print_account(context->device->info.name, context->device->memory);
+    print_account(context->devices[0]->info.name, context->devices[0]->memory);
     print_account("host", context->host);
     memory_report(run, context);
     cuzk_os_memory_read(&used);
@@ -543,7 +543,7 @@ static int run_parts(struct parts *parts, const struct run *run, struct cuzk_con
     if (open_key(&parts->key, run, parts->relation, &waste, err) != CUZK_OK)
         return die(err);
     double seconds = cuzk_os_seconds() - start;
-    const double resident = (double)parts->key->loaded->resident / 1e9;
+    const double resident = (double)parts->key->loaded[0]->resident / 1e9;
     printf("key         %s in %.3f s, %.2f GB on the device (%.2f GB/s)\n",
            run->key != NULL ? "opened" : "made", seconds, resident, resident / seconds);
     (void)fflush(stdout);
@@ -595,7 +595,7 @@ static int main_with(const struct run *run)
         }
         return die(&err);
     }
-    printf("device      %s, %s\n", context->device->info.model, context->device->why);
+    printf("device      %s, %s\n", context->devices[0]->info.model, context->devices[0]->why);
     if (run->watch)
         memory_watch(context);
     int code = run_parts(&parts, run, context, params, &err);

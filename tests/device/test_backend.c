@@ -83,11 +83,11 @@ static void test_toy(const char *name)
     (void)unlink(made);
 
     /* products by templates against the processor's */
-    struct cuzk_device *device = context->device;
+    struct cuzk_device *device = context->devices[0];
     struct bls12_381_fr *x = malloc((relation->circuit->rows + 1) * sizeof *x);
     struct bls12_381_fr *y = malloc((relation->circuit->rows + 1) * sizeof *y);
     for (int m = 0; m < 3 && x != NULL && y != NULL; m++) {
-        TEST_OK(device->ops->multiply(device, x, relation->loaded, witness, m, err));
+        TEST_OK(device->ops->multiply(device, x, relation->loaded[0], witness, m, err));
         cuzk_circuit_multiply(y, relation->circuit, witness, m, 0, relation->circuit->rows, NULL);
         test_result(memcmp(x, y, relation->circuit->rows * sizeof *x) == 0, "%s: matrix %d", name,
                     m);

@@ -45,7 +45,7 @@ static void test_machine_errs(void **state)
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct opened o = open_toy("toy3000");
         uint8_t proof[CUZK_PROOF_BYTES];
-        o.context->device->ops->fault(o.context->device, places[i]);
+        o.context->devices[0]->ops->fault(o.context->devices[0], places[i]);
         assert_int_equal(cuzk_prove(o.key, &o.witness, &o.toy.rs, proof, NULL, &err),
                          CUZK_E_DEVICE);
         assert_non_null(strstr(err.message, "cpu"));
@@ -83,12 +83,12 @@ static void test_wrong_sums(void **state)
     for (wrong_sum = 0; wrong_sum < 5; wrong_sum++) {
         struct opened o = open_toy("toy5");
         uint8_t proof[CUZK_PROOF_BYTES];
-        struct cuzk_device_ops ops = *(wrapped = o.context->device->ops);
+        struct cuzk_device_ops ops = *(wrapped = o.context->devices[0]->ops);
         ops.prove_finish = wrong_finish;
-        o.context->device->ops = &ops;
+        o.context->devices[0]->ops = &ops;
         assert_int_equal(cuzk_prove(o.key, &o.witness, NULL, proof, NULL, &err), CUZK_E_DEVICE);
         assert_zero(proof, sizeof proof);
-        o.context->device->ops = wrapped;
+        o.context->devices[0]->ops = wrapped;
         close_toy(&o);
     }
 }
@@ -233,9 +233,10 @@ static void test_cancelled(void **state)
 }
 
 /* The whole way with toy5; every status on the way out. */
-static cuzk_status whole_way(const struct toy *t, const char *params, struct cuzk_error *err)
+static cuzk_status whole_way(const struct toy *t, const char *params, const char *devices,
+                             struct cuzk_error *err)
 {
-    struct cuzk_options options = {.threads = 1, .device = "cpu"};
+    struct cuzk_options options = {.threads = 1, .device = devices};
     struct cuzk_setup_options setup = {.insecure_waste = t->waste};
     struct cuzk_context *context = NULL;
     struct cuzk_relation *relation = NULL;
@@ -277,9 +278,8 @@ static cuzk_status whole_way(const struct toy *t, const char *params, struct cuz
     return status;
 }
 
-static void test_allocations_fail(void **state)
+static void allocations_fail(const char *devices)
 {
-    (void)state;
     struct toy t = toy_load("toy5");
     struct scratch params = scratch_path("alloc.params");
     uint64_t n = 1, tolerated = 0;
@@ -287,7 +287,7 @@ static void test_allocations_fail(void **state)
         struct cuzk_error err = {0};
         (void)unlink(params.path);
         cuzk_alloc_fail_at(n);
-        cuzk_status status = whole_way(&t, params.path, &err);
+        cuzk_status status = whole_way(&t, params.path, devices, &err);
         bool failed = cuzk_alloc_count() >= n;
         cuzk_alloc_fail_at(0);
         if (!failed) {
@@ -306,6 +306,13 @@ static void test_allocations_fail(void **state)
     print_message("%llu allocations failed in turn\n", (unsigned long long)(n - 1));
     assert_true(n > 40 && tolerated < 16);
     (void)unlink(params.path);
+}
+
+static void test_allocations_fail(void **state)
+{
+    (void)state;
+    allocations_fail("cpu");
+    allocations_fail("cpu,cpu");
 }
 
 int main(void)
