@@ -5,13 +5,17 @@
  *     cuda_bench [--quick] [--only WORD] [--peer FILE.so]
  *
  * Points are multiples k_i G made on the device from pseudorandom k_i, scalars s_i are pseudorandom
- * and uniform below r; each sum is held against (sum s_i k_i) G.
+ * and uniform below r; each sum is held against (sum s_i k_i) G, a transform against the
+ * polynomial's values at a few points and as a whole there and back, the quotient against its
+ * equality at a point, the multiples against single multiplications and, all of them, by the sum
+ * with random coefficients. No check is within a time.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tests/device/field_vectors.h"
 #include "base/os.h"
 #include "base/threads.h"
 #include "curve/bls12_381/ops.h"
@@ -56,47 +60,6 @@ static void *take(size_t bytes)
     return p;
 }
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-/* uniform below r: the first of a sequence of 255-bit words that is */
-static struct bls12_381_fr element(uint64_t seed, uint64_t i)
-{
-    struct bls12_381_fr r;
-    for (uint64_t t = 0;; t++) {
-        for (uint64_t j = 0; j < 4; j++)
-            r.l[j] = mix(seed + i * 0x9e3779b97f4a7c15u + (t * 4 + j + 1) * 0xd1342543de82ef95u);
-        r.l[3] >>= 1;
-        if (bls12_381_fr_limbs_in_range(r.l))
-            return r;
-    }
-}
-
-struct fill {
-    struct bls12_381_fr *out;
-    size_t n, part;
-    uint64_t seed;
-};
-static void fill_body(void *context, size_t i, unsigned worker)
-{
-    struct fill *f = context;
-    (void)worker;
-    for (size_t j = i * f->part; j < (i + 1) * f->part && j < f->n; j++)
-        f->out[j] = element(f->seed, j);
-}
-static struct bls12_381_fr *elements(size_t n, uint64_t seed)
-{
-    struct fill f = {malloc(n * sizeof(struct bls12_381_fr)), n, 65536, seed};
-    if (f.out == NULL) {
-        printf("no host memory for %zu elements\n", n);
-        exit(1);
-    }
-    cuzk_threads_for(threads, n / f.part + 1, fill_body, &f);
-    return f.out;
-}
 static void *upload(const void *data, size_t bytes)
 {
     void *p = take(bytes);
@@ -213,13 +176,60 @@ static bool wanted(const char *name)
     return only == NULL || strstr(name, only) != NULL;
 }
 
+static void report_as(const char *what, unsigned lg, double best, double median, double input,
+                      double scratch, const char *verdict)
+{
+    row("| %-28s | 2^%-2u | %9.2f | %9.2f | %7.2f | %7.2f | %-5s |\n", what, lg, best, median,
+        input, scratch, verdict);
+}
+
 static void report(const char *what, unsigned lg, double best, double median, double input,
                    double scratch, bool ok)
 {
-    row("| %-28s | 2^%-2u | %9.2f | %9.2f | %7.2f | %7.2f | %s |\n", what, lg, best, median, input,
-        scratch, ok ? "ok   " : "WRONG");
+    report_as(what, lg, best, median, input, scratch, ok ? "ok" : "WRONG");
     wrong += !ok;
 }
+
+/* ---- multiples ---- */
+
+struct multiples {
+    const struct bls12_381_g1_affine *points;
+    const struct bls12_381_fr *k;
+    const uint64_t *place;
+    _Atomic unsigned wrong;
+};
+static void multiple_body(void *context, size_t i, unsigned worker)
+{
+    struct multiples *m = context;
+    struct bls12_381_g1 p;
+    (void)worker;
+    ops->g1_from_affine(&p, &m->points[i]);
+    m->wrong += !g1_is(&p, &m->k[m->place[i]]);
+}
+
+/* Some of the multiples by themselves, the first and the last among them, then all of them: their
+ * sum with the coefficients s. */
+static bool are_multiples(const void *points, const struct bls12_381_fr *k,
+                          const struct bls12_381_fr *s, const void *scalars, size_t n)
+{
+    enum { SOME = 512 };
+    struct bls12_381_g1_affine some[SOME];
+    uint64_t place[SOME];
+    for (size_t i = 0; i < SOME; i++) {
+        place[i] = i == 0 ? 0 : i == 1 ? n - 1 : vector_mix(77 + i) % n;
+        OK(cuzk_cuda_download(device, &some[i],
+                              (const struct bls12_381_g1_affine *)points + place[i], sizeof some[i],
+                              err));
+    }
+    struct multiples m = {.points = some, .k = k, .place = place};
+    cuzk_threads_for(threads, SOME, multiple_body, &m);
+    struct bls12_381_g1 sum;
+    OK(cuzk_cuda_msm_g1(device, &sum, points, NULL, scalars, n, err));
+    const struct bls12_381_fr want = dot(s, k, NULL, n);
+    return m.wrong == 0 && g1_is(&sum, &want);
+}
+
+/* ---- sums ---- */
 
 static void bench_peer_g1(const struct bls12_381_fr *want, const void *points, const void *scalars,
                           unsigned lg)
@@ -252,35 +262,84 @@ static void bench_peer_g2(const struct bls12_381_fr *want, const void *points, c
            done && g2_is(&got, want));
 }
 
-static void bench_peer_ntt(void *data, unsigned lg)
+/* ---- transforms ---- */
+
+/* data: s on the device, before and after. values: what our transform makes of it. Transforms whose
+ * roots differ from ours are as good, but then only there and back can be checked. */
+static void bench_peer_ntt(void *data, const struct bls12_381_fr *s,
+                           const struct bls12_381_fr *values, struct bls12_381_fr *host,
+                           unsigned lg)
 {
+    const size_t bytes = sizeof *s << lg;
+    bool works = peer.ntt(data, lg, 0) == 0;
+    OK(cuzk_cuda_download(device, host, data, bytes, err));
+    const bool same = works && memcmp(host, values, bytes) == 0;
+    double times[2][2];
     for (int inverse = 0; inverse < 2; inverse++) {
         MEASURE_PEER(4, peer.ntt(data, lg, inverse));
-        report(inverse ? "  the peer's inverse" : "  the peer's forward", lg, best, median,
-               (double)((size_t)32 << lg) / 1e9, 0, done);
+        times[inverse][0] = best;
+        times[inverse][1] = median;
+        works = works && done;
     }
+    works = works && peer.ntt(data, lg, 1) == 0; /* as often back as forth */
+    OK(cuzk_cuda_download(device, host, data, bytes, err));
+    works = works && memcmp(host, s, bytes) == 0;
+    for (int inverse = 0; inverse < 2; inverse++)
+        report_as(inverse ? "  the peer's inverse" : "  the peer's forward", lg, times[inverse][0],
+                  times[inverse][1], (double)bytes / 1e9, 0,
+                  !works ? "WRONG"
+                  : same ? "ok"
+                         : "back");
+    wrong += !works;
+    if (!works)
+        OK(cuzk_cuda_upload(device, data, s, bytes, err));
 }
 
-static void bench_ntt(void *data, unsigned lg)
+/* data: s on the device, before and after. */
+static void bench_ntt(void *data, const struct bls12_381_fr *s, unsigned lg)
 {
-    const size_t n = (size_t)1 << lg;
-    static const char *const names[] = {"NTT forward", "NTT inverse", "coset NTT forward",
-                                        "coset NTT inverse"};
-    struct bls12_381_fr first[4], again[4];
-    OK(cuzk_cuda_download(device, first, data, sizeof first, err));
-    for (int i = 0; i < 4; i++) {
-        bool coset = i >= 2;
-        if (i % 2 == 0) {
+    const size_t n = (size_t)1 << lg, bytes = n * sizeof *s;
+    struct bls12_381_fr *values = vector_allocate(n, sizeof *values);
+    struct bls12_381_fr *host = vector_allocate(n, sizeof *host);
+    for (int coset = 1; coset >= 0; coset--) {
+        OK(cuzk_cuda_ntt_forward(device, data, lg, coset, err));
+        OK(cuzk_cuda_download(device, values, data, bytes, err));
+        const bool right = vector_is_transform(threads, values, s, lg, coset, 5);
+        {
             MEASURE(6, cuzk_cuda_ntt_forward(device, data, lg, coset, err));
-            report(names[i], lg, best, median, (double)n * 32 / 1e9, scratch, true);
-        } else {
-            MEASURE(6, cuzk_cuda_ntt_inverse(device, data, lg, coset, err));
-            OK(cuzk_cuda_download(device, again, data, sizeof again,
-                                  err)); /* as often back as forth */
-            report(names[i], lg, best, median, (double)n * 32 / 1e9, scratch,
-                   memcmp(first, again, sizeof first) == 0);
+            report(coset ? "coset NTT forward" : "NTT forward", lg, best, median,
+                   (double)bytes / 1e9, scratch, right);
         }
+        MEASURE(6, cuzk_cuda_ntt_inverse(device, data, lg, coset, err));
+        OK(cuzk_cuda_ntt_inverse(device, data, lg, coset, err)); /* as often back as forth */
+        OK(cuzk_cuda_download(device, host, data, bytes, err));
+        const bool back = memcmp(host, s, bytes) == 0;
+        report(coset ? "coset NTT inverse" : "NTT inverse", lg, best, median, (double)bytes / 1e9,
+               scratch, right && back);
+        if (!back)
+            OK(cuzk_cuda_upload(device, data, s, bytes, err));
     }
+    if (peer.library != NULL)
+        bench_peer_ntt(data, s, values, host, lg);
+    free(values);
+    free(host);
+}
+
+static void bench_quotient(const struct bls12_381_fr *k, const struct bls12_381_fr *s, unsigned lg)
+{
+    const size_t n = (size_t)1 << lg, bytes = n * sizeof *k;
+    void *a = upload(k, bytes), *b = upload(s, bytes), *c = take(bytes);
+    struct bls12_381_fr *h = vector_allocate(n, sizeof *h);
+    const struct bls12_381_fr x = vector_element(3, n);
+    OK(cuzk_cuda_quotient(device, a, b, c, lg, err));
+    OK(cuzk_cuda_download(device, h, a, bytes, err));
+    const bool right = vector_is_quotient(threads, h, k, s, lg, &x);
+    MEASURE(3, cuzk_cuda_quotient(device, a, b, c, lg, err)); /* of what is left there */
+    report("quotient, six transforms", lg, best, median, (double)n * 96 / 1e9, scratch, right);
+    cuzk_cuda_free(device, a);
+    cuzk_cuda_free(device, b);
+    cuzk_cuda_free(device, c);
+    free(h);
 }
 
 /* 98 % of the scalars are 0 or 1, as bits; every 50th is a value. */
@@ -306,7 +365,7 @@ static void bench_mixed(const struct bls12_381_fr *k, const struct bls12_381_fr 
     if (bits == NULL || index == NULL)
         exit(1);
     for (size_t w = 0; w < n / 64; w++)
-        bits[w] = mix(w * 3 + 1);
+        bits[w] = vector_mix(w * 3 + 1);
     struct bls12_381_fr want = bls12_381_fr_zero, t;
     for (size_t i = 0; i < dense; i++) {
         index[i] = (uint32_t)(50 * i);
@@ -361,16 +420,16 @@ int main(int argc, char **argv)
     const unsigned top = quick ? 22 : 27;
     const size_t n = (size_t)1 << top;
     double t0 = cuzk_os_seconds();
-    struct bls12_381_fr *k = elements(n, 1), *s = elements(n, 2);
+    struct bls12_381_fr *k = vector_random(threads, n, 1), *s = vector_random(threads, n, 2);
     void *scalars = upload(k, n * sizeof *k),
          *points = take(n * sizeof(struct bls12_381_g1_affine));
     double t1 = cuzk_os_seconds();
     OK(cuzk_cuda_fixed_base_g1(device, points, &g1_generator, scalars, n, err));
     double t2 = cuzk_os_seconds();
-    report("fixed base G1 (one call)", top, (t2 - t1) * 1e3, (t2 - t1) * 1e3, (double)n * 32 / 1e9,
-           0, true);
     OK(cuzk_cuda_upload(device, scalars, s, n * sizeof *s, err));
-    printf("inputs made in %.1f s\n", cuzk_os_seconds() - t0);
+    report("fixed base G1 (one call)", top, (t2 - t1) * 1e3, (t2 - t1) * 1e3, (double)n * 32 / 1e9,
+           0, are_multiples(points, k, s, scalars, n));
+    printf("inputs made and checked in %.1f s\n", cuzk_os_seconds() - t0);
     if (wanted("msm"))
         for (unsigned lg = 16; lg <= top; lg += lg < 24 ? 2 : lg == 24 ? 2 : 1)
             bench_msm_g1(k, s, points, scalars, lg);
@@ -382,7 +441,8 @@ int main(int argc, char **argv)
             static const char *const names[] = {"bit sum G1, 1/8 set", "bit sum G1, 1/2 set",
                                                 "bit sum G1, all set"};
             for (size_t w = 0; w < n / 64; w++) {
-                uint64_t x = mix(w * 3 + 1), y = mix(w * 3 + 2), z = mix(w * 3 + 3);
+                uint64_t x = vector_mix(w * 3 + 1), y = vector_mix(w * 3 + 2),
+                         z = vector_mix(w * 3 + 3);
                 bits[w] = density == 0 ? x & y & z : density == 1 ? x : UINT64_MAX;
             }
             void *db = upload(bits, n / 8);
@@ -416,16 +476,10 @@ int main(int argc, char **argv)
         cuzk_cuda_free(device, dk);
     }
     if (wanted("ntt"))
-        for (unsigned lg = quick ? 20 : 22; lg <= top; lg += lg == 24 ? 3 : 2) {
-            bench_ntt(scalars, lg);
-            if (peer.library != NULL)
-                bench_peer_ntt(scalars, lg);
-        }
-    if (wanted("quotient")) {
-        void *a = upload(k, n * sizeof *k), *b = upload(s, n * sizeof *s), *c = take(n * sizeof *k);
-        MEASURE(3, cuzk_cuda_quotient(device, a, b, c, top, err));
-        report("quotient, six transforms", top, best, median, (double)n * 96 / 1e9, scratch, true);
-    }
+        for (unsigned lg = quick ? 20 : 22; lg <= top; lg += lg == 24 ? 3 : 2)
+            bench_ntt(scalars, s, lg);
+    if (wanted("quotient"))
+        bench_quotient(k, s, top);
     struct cuzk_cuda_memory memory;
     cuzk_cuda_memory_read(device, &memory);
     row("pool held %.2f GB at the end\n", (double)memory.held / 1e9);

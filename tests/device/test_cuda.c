@@ -3,12 +3,14 @@
  * (sum s_i k_i) G, which single multiplications give: an oracle apart from any MSM.
  */
 #include "cuda_test.h"
+#include "field_vectors.h"
 
 #include "curve/bls12_381/ops.h"
 #include "poly/ntt.h"
 
 static struct cuzk_cuda *device;
 static const struct bls12_381_ops *ops;
+static struct cuzk_threads *threads;
 
 static void *upload(const void *data, size_t bytes)
 {
@@ -30,20 +32,12 @@ static void *allocate(size_t bytes)
 
 /* ---- transforms ---- */
 
-static struct bls12_381_fr coset_shift(unsigned lg)
-{
-    struct bls12_381_fr z = {{BLS12_381_FR_ROOT_OF_UNITY}};
-    for (unsigned i = lg + 1; i < BLS12_381_FR_TWO_ADICITY; i++)
-        bls12_381_fr_sqr(&z, &z);
-    return z;
-}
-
 static void test_ntt(unsigned lg)
 {
     const size_t n = (size_t)1 << lg, bytes = n * sizeof(struct bls12_381_fr);
     struct bls12_381_fr *a = allocate(bytes), *b = allocate(bytes), *c = allocate(bytes);
     const struct cuzk_run run = {NULL, NULL};
-    const struct bls12_381_fr shift = coset_shift(lg);
+    const struct bls12_381_fr shift = vector_root(lg + 1);
     struct cuzk_ntt *plan;
     TEST_OK(cuzk_ntt_create(&plan, lg, &run, err));
     for (size_t i = 0; i < n; i++)
@@ -67,36 +61,24 @@ static void test_ntt(unsigned lg)
     free(c);
 }
 
-/* Values at a few points by Horner's rule, and the way back. */
+/* Values at a few points by direct evaluation, of the transform and of what its inverse makes of
+ * the same vector, and both ways there and back. */
 static void test_big_ntt(unsigned lg)
 {
     const size_t n = (size_t)1 << lg, bytes = n * sizeof(struct bls12_381_fr);
-    struct bls12_381_fr *a = allocate(bytes), *c = allocate(bytes);
-    for (size_t i = 0; i < n; i++)
-        a[i] = test_random_fr();
+    struct bls12_381_fr *a = vector_random(threads, n, test_random()), *c = allocate(bytes);
     void *d = upload(a, bytes);
     for (int coset = 0; coset < 2; coset++) {
-        struct bls12_381_fr w = {{BLS12_381_FR_ROOT_OF_UNITY}}, z = coset_shift(lg);
-        for (unsigned i = lg; i < BLS12_381_FR_TWO_ADICITY; i++)
-            bls12_381_fr_sqr(&w, &w);
         TEST_OK(cuzk_cuda_ntt_forward(device, d, lg, coset, err));
         TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
-        for (int t = 0; t < 3; t++) {
-            uint64_t k = t == 0 ? 1 : test_random() % n, reversed = 0;
-            struct bls12_381_fr x, sum = bls12_381_fr_zero;
-            bls12_381_fr_pow_u64(&x, &w, k);
-            if (coset)
-                bls12_381_fr_mul(&x, &x, &z);
-            for (size_t i = n; i-- > 0;) {
-                bls12_381_fr_mul(&sum, &sum, &x);
-                bls12_381_fr_add(&sum, &sum, &a[i]);
-            }
-            for (unsigned i = 0; i < lg; i++)
-                reversed |= (k >> i & 1) << (lg - 1 - i);
-            test_result(bls12_381_fr_eq(&c[reversed], &sum),
-                        "2^%u transform at point %llu, coset %d", lg, (unsigned long long)k, coset);
-        }
+        test_result(vector_is_transform(threads, c, a, lg, coset, test_random()),
+                    "2^%u transform at some points, coset %d", lg, coset);
         TEST_OK(cuzk_cuda_ntt_inverse(device, d, lg, coset, err));
+        TEST_OK(cuzk_cuda_ntt_inverse(device, d, lg, coset, err));
+        TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
+        test_result(vector_is_transform(threads, a, c, lg, coset, test_random()),
+                    "2^%u inverse at some points, coset %d", lg, coset);
+        TEST_OK(cuzk_cuda_ntt_forward(device, d, lg, coset, err));
         TEST_OK(cuzk_cuda_download(device, c, d, bytes, err));
         test_result(memcmp(a, c, bytes) == 0, "2^%u there and back, coset %d", lg, coset);
     }
@@ -105,12 +87,24 @@ static void test_big_ntt(unsigned lg)
     free(c);
 }
 
-static uint64_t reversed_bits(uint64_t k, unsigned lg)
+/* The quotient's equality at a random point. */
+static void test_big_quotient(unsigned lg)
 {
-    uint64_t r = 0;
-    for (unsigned i = 0; i < lg; i++)
-        r |= (k >> i & 1) << (lg - 1 - i);
-    return r;
+    const size_t n = (size_t)1 << lg, bytes = n * sizeof(struct bls12_381_fr);
+    struct bls12_381_fr *a = vector_random(threads, n, test_random());
+    struct bls12_381_fr *b = vector_random(threads, n, test_random()), *h = allocate(bytes);
+    const struct bls12_381_fr x = test_random_fr();
+    void *da = upload(a, bytes), *db = upload(b, bytes), *dc;
+    TEST_OK(cuzk_cuda_alloc(device, &dc, CUZK_PURPOSE_ABC, bytes, err));
+    TEST_OK(cuzk_cuda_quotient(device, da, db, dc, lg, err));
+    TEST_OK(cuzk_cuda_download(device, h, da, bytes, err));
+    test_result(vector_is_quotient(threads, h, a, b, lg, &x), "quotient of 2^%u at a point", lg);
+    cuzk_cuda_free(device, da);
+    cuzk_cuda_free(device, db);
+    cuzk_cuda_free(device, dc);
+    free(a);
+    free(b);
+    free(h);
 }
 
 static void test_quotient(unsigned lg)
@@ -125,8 +119,8 @@ static void test_quotient(unsigned lg)
         a[i] = test_edge_fr(test_random());
         b[i] = test_edge_fr(test_random());
         bls12_381_fr_mul(&c[i], &a[i], &b[i]);
-        ra[reversed_bits(i, lg)] = a[i];
-        rb[reversed_bits(i, lg)] = b[i];
+        ra[vector_reversed(i, lg)] = a[i];
+        rb[vector_reversed(i, lg)] = b[i];
     }
     void *da = upload(ra, bytes), *db = upload(rb, bytes), *dc = upload(c, bytes);
     cuzk_ntt_quotient(plan, a, b, c, &run);
@@ -180,12 +174,18 @@ int main(int argc, char **argv)
     struct cuzk_budget *budget;
     TEST_OK(cuzk_budget_create(&budget, "cuda:0", UINT64_MAX, NULL, err));
     device = test_open(budget);
+    TEST_OK(cuzk_threads_create(&threads, 0, err));
     ops = bls12_381_ops(NULL);
     for (unsigned lg = tiny ? 10 : 0; lg <= (tiny ? 13 : quick ? 16 : 19); lg++)
         test_ntt(lg);
-    if (!quick)
+    if (!quick) {
         for (unsigned lg = 20; lg <= 24; lg++)
             test_big_ntt(lg);
+        test_big_ntt(27);
+        test_big_quotient(20);
+        test_big_quotient(24);
+        test_big_quotient(27);
+    }
     for (unsigned lg = 0; lg <= (tiny ? 7 : 14); lg += quick ? 7 : 1)
         test_quotient(lg);
     printf("transforms: %u passed, %u failed so far\n", test_passed, test_failed);
@@ -195,6 +195,7 @@ int main(int argc, char **argv)
         test_msm_g2(300, POINTS_EDGE_g2, 1, true);
         cuzk_cuda_close(device);
         cuzk_budget_destroy(budget);
+        cuzk_threads_destroy(threads);
         return test_end();
     }
     test_group_g1(quick);
@@ -210,6 +211,7 @@ int main(int argc, char **argv)
     cuzk_budget_read(budget, &account);
     test_result(account.used == 0, "%llu bytes charged after the end",
                 (unsigned long long)account.used);
+    cuzk_threads_destroy(threads);
     cuzk_budget_destroy(budget);
     return test_end();
 }

@@ -54,8 +54,13 @@ static void NAME(test_fixed_base_, GROUP, )(size_t n)
     free(got);
 }
 
-/* Points of one pattern, reused for all scalars. */
-enum { NAME(POINTS_PLAIN_, GROUP, ), NAME(POINTS_EDGE_, GROUP, ), NAME(POINTS_FEW_, GROUP, ) };
+/* Points of one pattern, reused for all scalars. BIG: of the largest sums. */
+enum {
+    NAME(POINTS_PLAIN_, GROUP, ),
+    NAME(POINTS_EDGE_, GROUP, ),
+    NAME(POINTS_FEW_, GROUP, ),
+    NAME(BIG_LOG2_, GROUP, ) = sizeof(AFFINE) == sizeof(struct bls12_381_g1_affine) ? 20 : 18
+};
 
 static struct bls12_381_fr *NAME(point_logs_, GROUP, )(size_t n, int pattern)
 {
@@ -184,10 +189,17 @@ static void NAME(test_group_, GROUP, )(bool quick)
     }
     if (quick)
         return;
-    for (int scalars = 0; scalars < 8; scalars += 5)
-        NAME(test_msm_, GROUP, )
-    ((size_t)1 << 20, scalars ? NAME(POINTS_EDGE_, GROUP, ) : 0, scalars, false);
-    NAME(test_bit_sum_, GROUP, )(((size_t)1 << 20) + 77, NAME(POINTS_EDGE_, GROUP, ), 2);
+    /* every kind of scalars (uniform; 0, 1, -1, 2 among them; one value for all: one bucket a
+     * window; small; of few values) over points with infinity, repetitions and opposites, then
+     * uniform ones over plain points and over three */
+    const size_t big = (size_t)1 << NAME(BIG_LOG2_, GROUP, );
+    for (int scalars = 0; scalars < 8; scalars++)
+        NAME(test_msm_, GROUP, )(big, NAME(POINTS_EDGE_, GROUP, ), scalars, scalars == 7);
+    NAME(test_msm_, GROUP, )((size_t)1 << 20, NAME(POINTS_PLAIN_, GROUP, ), 0, false);
+    NAME(test_msm_, GROUP, )(big, NAME(POINTS_FEW_, GROUP, ), 0, true);
+    NAME(test_msm_, GROUP, )(big, NAME(POINTS_FEW_, GROUP, ), 5, false);
+    for (int density = 1; density < 4; density++)
+        NAME(test_bit_sum_, GROUP, )(big + 77, NAME(POINTS_EDGE_, GROUP, ), density);
 }
 
 #undef NAME_
