@@ -6,7 +6,10 @@
  * the device inside; the device overlaps what it can.
  *
  * Owner: whoever opens it. One thread at a time a device; several devices may be used from several
- * threads. After CUZK_E_DEVICE_LOST the device must be closed and opened again.
+ * threads. After CUZK_E_DEVICE_LOST every call gives the same until the device is closed and opened
+ * again. Closing a lost device destroys the process's context on it, so all who have it open must
+ * close it; a driver that takes the whole process for damaged refuses the opening, and then the
+ * program must be started anew.
  */
 #ifndef CUZK_DEVICE_CUDA_CUDA_H
 #define CUZK_DEVICE_CUDA_CUDA_H

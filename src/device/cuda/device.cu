@@ -6,6 +6,8 @@
 
 using namespace cuzk;
 
+unsigned cuzk::contexts[64];
+
 cuzk_status cuzk::cuda_failed(struct cuzk_cuda *device, cudaError_t code, const char *call,
                               struct cuzk_error *err)
 {
@@ -149,6 +151,10 @@ extern "C" void cuzk_cuda_close(struct cuzk_cuda *device)
     (void)cudaFreeHost(device->totals);
     (void)cudaFreeHost(device->staging);
     (void)cudaFreeHost(device->results);
+    // A dead context stays the process's until it is destroyed, and its memory stays taken. Whoever
+    // else has this device open in the process has lost it as well.
+    if (device->lost && cudaDeviceReset() == cudaSuccess)
+        __atomic_add_fetch(&contexts[device->index % 64], 1, __ATOMIC_RELAXED);
     (void)cudaGetLastError();
     cuzk_free(device);
 }

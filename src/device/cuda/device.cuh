@@ -44,6 +44,10 @@ namespace cuzk {
 
 static constexpr size_t staging_bytes = 8u << 20, results_bytes = 4u << 20;
 
+// How often the context of a device was destroyed because it was lost, by index: what was set for
+// its kernels before is void.
+extern unsigned contexts[64];
+
 cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error *err);
 void pool_destroy(pool *p);
 

@@ -231,7 +231,7 @@ extern "C" cuzk_status cuzk_cuda_alloc(struct cuzk_cuda *device, void **out,
     if (!take(p, out, purpose, bytes)) {
         cuzk_budget_release(device->budget, purpose, bytes);
         size_t free_bytes = 0, total = 0;
-        (void)cudaMemGetInfo(&free_bytes, &total);
+        CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total)); // a dead context has no memory either
         return cuzk_fail(
             err, CUZK_E_DEVICE_MEMORY,
             "cuda:%d: %llu bytes for %s required, %llu available (%llu free on the device, "

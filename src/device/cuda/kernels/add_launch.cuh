@@ -17,11 +17,14 @@ static cuzk_status launch_adds(struct cuzk_cuda *device, add_batch a, cudaStream
     constexpr u32 target = 200, least = 4;
     if (a.count == 0)
         return CUZK_OK;
-    // Asked once a device and file: each file has a copy of the kernel. Devices beyond share a
+    // Asked once a context and file: each file has a copy of the kernel. Devices beyond share a
     // slot.
     static int resident_by_device[64];
-    int *resident = &resident_by_device[device->index % 64];
-    if (*resident == 0 || device->index >= 63) {
+    static unsigned asked_in[64];
+    const int slot = device->index % 64;
+    int *resident = &resident_by_device[slot];
+    if (*resident == 0 || asked_in[slot] != contexts[slot] || device->index >= 63) {
+        asked_in[slot] = contexts[slot];
         CUZK_CUDA(cudaFuncSetAttribute(add_pairs<F, SOURCE>,
                                        cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
         CUZK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(resident, add_pairs<F, SOURCE>, T,
