@@ -6,7 +6,9 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct output out;
     int code;
-    const struct usage usage = {NULL, 0, 0, "Names are what `cuzk prove --device` takes.", NULL, 0};
+    const char *about = "Names are what `cuzk prove --device` takes; several are separated by "
+                        "commas. A card's UUID\nnames it too, and cuda:all every CUDA device.";
+    const struct usage usage = {NULL, 0, 0, about, NULL, 0};
     if (!options_parse(&code, self, &usage, &argc, argv, &out))
         return code;
     struct cuzk_error err;

@@ -1,6 +1,8 @@
 /* cuzk prove: proofs of a sector's partitions, or of a dump's witness. Each is verified before it
  * is written.
  */
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,33 +32,36 @@ static cuzk_status parse_rs(struct cuzk_insecure_rs *out, const char *text, stru
     return CUZK_OK;
 }
 
-/* What a run took, summed over its partitions. */
-struct totals {
+/* One of the repeats: what it took, summed over its partitions. */
+struct one_run {
     struct cuzk_prove_report report; /* stages added up, memory of the last */
     double witness_seconds;
+    double begun, ended; /* its first witness, its last proof */
+    uint32_t done;       /* partitions */
 };
 
-static void add(struct totals *t, const struct cuzk_prove_report *r)
+static void add(struct one_run *run, const struct cuzk_prove_report *r)
 {
     struct cuzk_prove_report sum = *r;
     for (size_t i = 0; i < sum.stage_count; i++)
-        for (size_t k = 0; k < t->report.stage_count; k++)
-            if (strcmp(sum.stages[i].name, t->report.stages[k].name) == 0)
-                sum.stages[i].seconds += t->report.stages[k].seconds;
-    sum.seconds += t->report.seconds;
-    t->report = sum;
+        for (size_t k = 0; k < run->report.stage_count; k++)
+            if (strcmp(sum.stages[i].name, run->report.stages[k].name) == 0)
+                sum.stages[i].seconds += run->report.stages[k].seconds;
+    sum.seconds += run->report.seconds;
+    run->report = sum;
 }
 
-static void print_totals(struct output *out, const struct totals *t, double seconds)
+static void print_run(struct output *out, const struct one_run *run)
 {
-    const struct cuzk_prove_report *r = &t->report;
+    const struct cuzk_prove_report *r = &run->report;
     struct cuzk_os_memory used;
     cuzk_os_memory_read(&used);
+    output_object(out, NULL);
     output_object(out, "seconds");
-    output_seconds(out, "witness", t->witness_seconds);
+    output_seconds(out, "witness", run->witness_seconds);
     for (size_t i = 0; i < r->stage_count; i++)
         output_seconds(out, r->stages[i].name, r->stages[i].seconds);
-    output_seconds(out, "total", seconds);
+    output_seconds(out, "total", run->ended - run->begun);
     output_object_end(out);
     output_object(out, "memory");
     for (size_t i = 0; i < r->memory_count; i++)
@@ -65,6 +70,7 @@ static void print_totals(struct output *out, const struct totals *t, double seco
     output_bytes(out, "peak", r->memory_peak);
     output_bytes(out, "peak_rss", used.peak_rss);
     output_bytes(out, "anonymous_now", used.anon);
+    output_object_end(out);
     output_object_end(out);
 }
 
@@ -111,12 +117,19 @@ static void session_end(struct session *s)
     cuzk_context_free(s->context);
 }
 
+static bool is_processor(const struct cuzk_device *device)
+{
+    return strcmp(cuzk_device_describe(device)->name, "cpu") == 0;
+}
+
 /* A card keeps the key for all partitions; the processor decodes it as it goes, which takes least
- * memory. */
+ * memory, and so do cards beside it: the key has one form on all devices. */
 static enum cuzk_key_mode key_mode(const struct cuzk_context *context)
 {
-    const struct cuzk_device_info *device = cuzk_device_describe(cuzk_context_device(context));
-    return strncmp(device->name, "cuda", 4) == 0 ? CUZK_KEY_DECODED : CUZK_KEY_STREAMED;
+    for (size_t i = 0; i < cuzk_context_device_count(context); i++)
+        if (is_processor(cuzk_context_device_at(context, i)))
+            return CUZK_KEY_STREAMED;
+    return CUZK_KEY_DECODED;
 }
 
 /* What an earlier full check found. The digest of a key of 44 GB is too dear to take before each
@@ -195,27 +208,50 @@ static cuzk_status session_start(struct session *s, const struct job *job,
     return CUZK_OK;
 }
 
-/* One run over all partitions, as the pipeline's steps see it. */
+/* All repeats over all partitions, as the pipeline's steps see them: item i is partition
+ * i % partitions of repeat i / partitions. Steps of different items run beside each other. */
 struct proving {
     struct session *session;
     const struct job *job;
-    struct totals totals; /* witness_seconds is the making step's, the report the finishing one's */
-    struct progress *progress;
-    uint64_t done_before;
+    struct output *out;
+    struct progress progress;
+    pthread_mutex_t lock; /* guards what follows, the session's proofs, out and progress */
+    struct one_run *runs; /* job->repeat */
+    uint64_t printed;     /* runs, in order */
+    uint64_t done;        /* items */
+    uint64_t *by_device;  /* of them */
+    bool *known;          /* partitions whose proof stands in the session */
 };
 
+static void lock(struct proving *run)
+{
+    (void)pthread_mutex_lock(&run->lock);
+}
+static void unlock(struct proving *run)
+{
+    (void)pthread_mutex_unlock(&run->lock);
+}
+static uint32_t partition_of(const struct proving *run, uint64_t item)
+{
+    return (uint32_t)(item % run->session->partitions);
+}
+static struct one_run *run_of(const struct proving *run, uint64_t item)
+{
+    return &run->runs[item / run->session->partitions];
+}
+
 /* Says whose partition it was. */
-static cuzk_status of_partition(const struct proving *run, uint32_t p, cuzk_status status,
+static cuzk_status of_partition(const struct proving *run, uint64_t item, cuzk_status status,
                                 struct cuzk_error *err)
 {
     if (status == CUZK_OK)
         return status;
-    return run->session->sector != NULL
-               ? cuzk_fail_prefix(err, status, "%s: partition %u", run->job->c1, p)
-               : cuzk_fail_prefix(err, status, "%s", run->job->r1cs);
+    return run->session->sector != NULL ? cuzk_fail_prefix(err, status, "%s: partition %u",
+                                                           run->job->c1, partition_of(run, item))
+                                        : cuzk_fail_prefix(err, status, "%s", run->job->r1cs);
 }
 
-static cuzk_status make(void *context, uint32_t p, void **made, struct cuzk_error *err)
+static cuzk_status make(void *context, uint64_t item, void **made, struct cuzk_error *err)
 {
     struct proving *run = context;
     const struct session *s = run->session;
@@ -223,15 +259,21 @@ static cuzk_status make(void *context, uint32_t p, void **made, struct cuzk_erro
     double start = cuzk_os_seconds();
     cuzk_status status =
         s->sector != NULL
-            ? cuzk_partition_witness(&witness, s->relation->circuit, s->sector, p, s->context->host,
-                                     err)
+            ? cuzk_partition_witness(&witness, s->relation->circuit, s->sector,
+                                     partition_of(run, item), s->context->host, err)
             : copy_witness(&witness, s->relation->circuit, s->witness, s->context->host, err);
-    run->totals.witness_seconds += cuzk_os_seconds() - start;
+    double end = cuzk_os_seconds();
+    lock(run);
+    struct one_run *of = run_of(run, item);
+    of->witness_seconds += end - start;
+    if (of->begun == 0 || start < of->begun)
+        of->begun = start;
+    unlock(run);
     *made = witness;
-    return of_partition(run, p, status, err);
+    return of_partition(run, item, status, err);
 }
 
-static cuzk_status start(void *context, uint32_t p, void **made, void **started,
+static cuzk_status start(void *context, uint64_t item, void **made, void **started,
                          struct cuzk_error *err)
 {
     struct proving *run = context;
@@ -240,22 +282,61 @@ static cuzk_status start(void *context, uint32_t p, void **made, void **started,
     cuzk_status status = cuzk_prove_start(&pending, run->session->key, &witness, err);
     *made = witness;
     *started = pending;
-    return of_partition(run, p, status, err);
+    return of_partition(run, item, status, err);
 }
 
-static cuzk_status finish(void *context, uint32_t p, void *started, struct cuzk_error *err)
+/* The session keeps the last repeat's proof of each partition. With fixed randomness the first to
+ * be done, whichever it is, and each other must be its bytes. The caller holds the lock. */
+static cuzk_status keep(struct proving *run, uint64_t item, const uint8_t *proof,
+                        const struct cuzk_device *device, struct cuzk_error *err)
+{
+    const uint32_t p = partition_of(run, item);
+    uint8_t *kept = run->session->proofs + (size_t)p * CUZK_PROOF_BYTES;
+    if (run->job->rs != NULL && run->known[p] && memcmp(kept, proof, CUZK_PROOF_BYTES) != 0)
+        return cuzk_fail(err, CUZK_E_DEVICE,
+                         "%s gave another proof with the same R and S than an earlier run did: a "
+                         "device erred; try again, or another device",
+                         cuzk_device_describe(device)->name);
+    if (run->job->rs != NULL ? !run->known[p]
+                             : item / run->session->partitions == run->job->repeat - 1)
+        memcpy(kept, proof, CUZK_PROOF_BYTES);
+    run->known[p] = true;
+    return CUZK_OK;
+}
+
+/* One more is done; the caller holds the lock. Runs are printed in order, so one that is done early
+ * waits for those before it. */
+static void count(struct proving *run, uint64_t item, const struct cuzk_prove_report *report,
+                  const struct cuzk_device *device)
+{
+    const struct session *s = run->session;
+    struct one_run *of = run_of(run, item);
+    add(of, report);
+    of->ended = cuzk_os_seconds();
+    of->done++;
+    run->done++;
+    for (size_t i = 0; i < cuzk_context_device_count(s->context); i++)
+        run->by_device[i] += device == cuzk_context_device_at(s->context, i);
+    progress_update(&run->progress, run->done, s->partitions * run->job->repeat);
+    while (run->printed < run->job->repeat && run->runs[run->printed].done == s->partitions)
+        print_run(run->out, &run->runs[run->printed++]);
+}
+
+static cuzk_status finish(void *context, uint64_t item, void *started, struct cuzk_error *err)
 {
     struct proving *run = context;
     struct cuzk_pending_proof *pending = started;
+    const struct cuzk_device *device = cuzk_prove_device(pending);
     struct cuzk_prove_report report;
-    cuzk_status status = cuzk_prove_finish(
-        &pending, run->job->rs, run->session->proofs + (size_t)p * CUZK_PROOF_BYTES, &report, err);
-    if (status == CUZK_OK) {
-        add(&run->totals, &report);
-        progress_update(run->progress, run->done_before + p + 1,
-                        run->session->partitions * run->job->repeat);
-    }
-    return of_partition(run, p, status, err);
+    uint8_t proof[CUZK_PROOF_BYTES];
+    cuzk_status status = cuzk_prove_finish(&pending, run->job->rs, proof, &report, err);
+    lock(run);
+    if (status == CUZK_OK)
+        status = keep(run, item, proof, device, err);
+    if (status == CUZK_OK)
+        count(run, item, &report, device);
+    unlock(run);
+    return of_partition(run, item, status, err);
 }
 
 static void drop_made(void *made)
@@ -267,23 +348,67 @@ static void drop_started(void *started)
     cuzk_prove_abandon(started);
 }
 
-/* A card computes while the processor makes the next witness and finishes the last proof. The
- * processor itself has nothing to gain: its steps share the same cores, and its memory. */
-static bool overlaps(const struct session *s, const struct job *job)
+/* A card computes while the processor makes the next witness and finishes the last proof, and each
+ * card has a lane of its own. The processor itself has nothing to gain: its steps share the same
+ * cores, and its memory. */
+static unsigned lanes(const struct session *s, const struct job *job)
 {
+    const unsigned devices = (unsigned)cuzk_context_device_count(s->context);
     if (job->overlap.given)
-        return job->overlap.value != 0;
-    return strcmp(cuzk_device_describe(cuzk_context_device(s->context))->name, "cpu") != 0;
+        return job->overlap.value != 0 ? devices : 0;
+    return devices == 1 && is_processor(cuzk_context_device(s->context)) ? 0 : devices;
 }
 
-/* All partitions once. */
-static cuzk_status prove_all(struct session *s, const struct job *job, struct totals *totals,
-                             struct progress *progress, uint64_t done, struct cuzk_error *err)
+/* Where proofs were computed. */
+static void print_devices(struct output *out, const struct proving *run)
+{
+    const struct cuzk_context *context = run->session->context;
+    if (cuzk_context_device_count(context) == 1 && !out->json)
+        return;
+    output_array(out, "proofs_by_device");
+    for (size_t i = 0; i < cuzk_context_device_count(context); i++) {
+        output_object(out, NULL);
+        output_text(out, "device", cuzk_device_describe(cuzk_context_device_at(context, i))->name);
+        output_number(out, "proofs", run->by_device[i]);
+        output_object_end(out);
+    }
+    output_array_end(out);
+}
+
+/* Everything, printed run by run. */
+static cuzk_status prove_all(struct session *s, const struct job *job, struct output *out,
+                             struct cuzk_error *err)
 {
     static const struct pipeline_steps steps = {make, start, finish, drop_made, drop_started};
-    struct proving run = {.session = s, .job = job, .progress = progress, .done_before = done};
-    cuzk_status status = pipeline_run(&steps, &run, s->partitions, overlaps(s, job), err);
-    *totals = run.totals;
+    struct proving run = {
+        .session = s,
+        .job = job,
+        .out = out,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .runs = cuzk_calloc(job->repeat, sizeof *run.runs),
+        .by_device = cuzk_calloc(cuzk_context_device_count(s->context), sizeof *run.by_device),
+        .known = cuzk_calloc(s->partitions, sizeof *run.known)};
+    cuzk_status status = CUZK_OK;
+    if (run.runs == NULL || run.by_device == NULL || run.known == NULL) {
+        status = cuzk_fail(err, CUZK_E_MEMORY, "out of memory for the records of %" PRIu64 " runs",
+                           job->repeat);
+        goto done;
+    }
+    const double begun = cuzk_os_seconds();
+    output_array(out, "runs");
+    progress_start(&run.progress, "proving", "partitions");
+    status = pipeline_run(&steps, &run, s->partitions * job->repeat, lanes(s, job), err);
+    progress_end(&run.progress);
+    if (status != CUZK_OK)
+        goto done;
+    output_array_end(out);
+    output_seconds(out, "proving", cuzk_os_seconds() - begun);
+    print_devices(out, &run);
+done:
+    (void)pthread_mutex_destroy(&run.lock);
+    cuzk_free(run.runs);
+    cuzk_free(run.by_device);
+    cuzk_free(run.known);
     return status;
 }
 
@@ -304,15 +429,20 @@ static cuzk_status prove(struct output *out, const struct job *job,
                          const struct cuzk_options *options, struct cuzk_error *err)
 {
     struct session s = {0};
-    struct progress progress;
-    struct totals totals;
     double start = cuzk_os_seconds();
     cuzk_status status = session_start(&s, job, options, err);
     if (status != CUZK_OK)
         goto done;
-    const struct cuzk_device *device = cuzk_context_device(s.context);
-    output_text(out, "device", cuzk_device_describe(device)->name);
-    output_text(out, "device_why", cuzk_device_why(device));
+    output_array(out, "devices");
+    for (size_t i = 0; i < cuzk_context_device_count(s.context); i++) {
+        const struct cuzk_device *device = cuzk_context_device_at(s.context, i);
+        output_object(out, NULL);
+        output_text(out, "name", cuzk_device_describe(device)->name);
+        output_text(out, "model", cuzk_device_describe(device)->model);
+        output_text(out, "why", cuzk_device_why(device));
+        output_object_end(out);
+    }
+    output_array_end(out);
     if (s.sector != NULL) {
         output_text(out, "registered_proof", s.sector->params->registered);
         output_bool(out, "miner_and_sector_checked", job->owner_given);
@@ -329,21 +459,9 @@ static cuzk_status prove(struct output *out, const struct job *job,
         output_bool(out, "insecure_waste", job->waste != NULL);
     }
     output_seconds(out, "opening", cuzk_os_seconds() - start);
-    output_array(out, "runs");
-    progress_start(&progress, "proving", "partitions");
-    for (uint64_t i = 0; status == CUZK_OK && i < job->repeat; i++) {
-        start = cuzk_os_seconds();
-        status = prove_all(&s, job, &totals, &progress, i * s.partitions, err);
-        if (status != CUZK_OK)
-            break;
-        output_object(out, NULL);
-        print_totals(out, &totals, cuzk_os_seconds() - start);
-        output_object_end(out);
-    }
-    progress_end(&progress);
+    status = prove_all(&s, job, out, err);
     if (status != CUZK_OK)
         goto done;
-    output_array_end(out);
     status = write_proof(job->proof, &s, err);
     if (status != CUZK_OK)
         goto done;
@@ -379,11 +497,11 @@ static int run(const struct command *self, int argc, char **argv)
         {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
         {"memory", "BYTES", OPTION_BYTES, &memory, "most host memory to use, as 12GiB"},
         {"isa", "NAME", OPTION_TEXT, &settings.isa, "instruction set path (see `cuzk version`)"},
-        {"device", "NAME", OPTION_TEXT, &settings.device,
-         "where to prove (see `cuzk devices`; default: auto)"},
+        {"device", "NAME,…", OPTION_TEXT, &settings.device,
+         "where to prove: one or several, or cuda:all (see `cuzk devices`; default: auto)"},
         {"repeat", "N", OPTION_NUMBER, &repeat, "prove N times, and report each"},
         {"overlap", "0|1", OPTION_NUMBER, &job.overlap,
-         "make and start partitions beside others (default: 1 on a card)"},
+         "make and start proofs beside others (default: 1 on cards)"},
     };
     const struct usage usage = {
         NULL, 0, 0,
@@ -411,6 +529,8 @@ static int run(const struct command *self, int argc, char **argv)
         return usage_error(&out, self, "--miner needs --c1");
     if (repeat.value == 0)
         return usage_error(&out, self, "--repeat must be at least 1");
+    if (repeat.value > 1000000)
+        return usage_error(&out, self, "--repeat must be at most 1000000");
     if (job.overlap.value > 1)
         return usage_error(&out, self, "--overlap must be 0 or 1");
     if (threads.value > 1024)

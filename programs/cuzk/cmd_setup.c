@@ -22,7 +22,7 @@ static int run(const struct command *self, int argc, char **argv)
         {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
         {"memory", "BYTES", OPTION_BYTES, &memory, "most memory to use, as 12GiB"},
         {"isa", "NAME", OPTION_TEXT, &isa, "instruction set path (see `cuzk version`)"},
-        {"device", "NAME", OPTION_TEXT, &device, "where to compute (default: cpu)"},
+        {"device", "NAME", OPTION_TEXT, &device, "where to compute: one device (default: cpu)"},
     };
     const struct usage usage = {
         "CIRCUIT", 1, 1,
@@ -51,6 +51,9 @@ static int run(const struct command *self, int argc, char **argv)
         .insecure_waste = waste, .progress = show, .progress_context = &progress};
     double start = cuzk_os_seconds();
     cuzk_status status = cuzk_context_create(&context, &settings, &err);
+    if (status == CUZK_OK && cuzk_context_device_count(context) != 1)
+        status =
+            cuzk_fail(&err, CUZK_E_ARGUMENT, "--device %s: a setup runs on one device", device);
     if (status == CUZK_OK)
         status = open_relation(&relation, NULL, context, argv[1], &err);
     if (status == CUZK_OK)

@@ -10,7 +10,13 @@ _cuzk()
     case $prev in
     --circuit) mapfile -t COMPREPLY < <(compgen -W "$circuits" -- "$cur"); return ;;
     --isa) mapfile -t COMPREPLY < <(compgen -W "portable x86_64-adx" -- "$cur"); return ;;
-    --device) mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:0" -- "$cur"); return ;;
+    --device)
+        if [ "$command" = prove ]; then
+            mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:0 cuda:all" -- "$cur")
+        else
+            mapfile -t COMPREPLY < <(compgen -W "auto cpu cuda cuda:0" -- "$cur")
+        fi
+        return ;;
     --out)
         if [ "$command" = export ]; then
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")

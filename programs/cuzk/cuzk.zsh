@@ -52,9 +52,9 @@ prove) _arguments \
   '--threads[threads to use]:value:' \
   '--memory[most host memory to use]:value:' \
   '--isa[instruction set path]:path:(portable x86_64-adx)' \
-  '--device[where to prove]:device:(auto cpu cuda cuda\:0)' \
+  '--device[where to prove]:device:(auto cpu cuda cuda\:0 cuda\:all)' \
   '--repeat[prove N times]:value:' \
-  '--overlap[partitions beside others]:value:(0 1)' \
+  '--overlap[proofs beside others]:value:(0 1)' \
   '--json[print JSON]' \
   '--help[describe the command]' ;;
 verify) _arguments \

@@ -157,6 +157,11 @@ def test_wrong_lines():
         (["setup", "porep-1KiB", "--out", "x"], "neither a circuit"),
         (["setup", c, "--out", "x", "--isa", "mmx"], "mmx"),
         (["setup", c, "--out", "x", "--device", "abacus"], "abacus"),
+        (["setup", c, "--out", "x", "--device", "cpu,cpu"], "one device"),
+        (["prove", "--params", p, "--r1cs", c, "--out", "x", "--device", "cpu,"], "is missing"),
+        (["prove", "--params", p, "--r1cs", c, "--out", "x", "--device", "cpu,abacus"], "abacus"),
+        (["prove", "--params", p, "--r1cs", c, "--out", "x", "--device", "auto,cpu"],
+         "auto stands alone"),
         (["setup", c, "--out", "/nonexistent/x"], "/nonexistent/x"),
         (["prove", "--out", "x"], "exactly one of --c1 and --r1cs"),
         (["prove", "--params", p, "--r1cs", c], "--out is needed"),
@@ -164,6 +169,7 @@ def test_wrong_lines():
         (["prove", "--params", p, "--r1cs", c, "--out", "x", "--miner", "1", "--sector", "1"],
          "--miner needs --c1"),
         (["prove", "--params", p, "--r1cs", c, "--out", "x", "--repeat", "0"], "at least 1"),
+        (["prove", "--params", p, "--r1cs", c, "--out", "x", "--repeat", "1000001"], "at most"),
         (["prove", "--params", p, "--r1cs", c, "--out", "x", "--insecure-rs", "1,2"],
          "64 hex digits"),
         (["prove", "--params", p, "--r1cs", c, "--out", "x", "--insecure-rs",
@@ -249,6 +255,54 @@ def test_toy_circuits():
         cuzk("prove", "--params", "own.params", "--r1cs", circuit, "--out", "p.bin")
         cuzk("verify", "--vk", "own.params", "--proof", "p.bin", "--r1cs", circuit)
         cuzk("verify", "--vk", "k.vk", "--proof", "p.bin", "--r1cs", circuit, code=1)
+
+
+def test_devices():
+    """Proofs spread over devices and lanes: the known bytes, each run reported, in order."""
+    for name in ["toy5", "toy3000"]:
+        circuit, want = KEYS + name + ".r1cs.zst", proof_of(name)["proof"]
+        base = ["prove", "--r1cs", circuit, "--out", "p.bin", "--threads", 2, "--json"]
+        fixed = ["--insecure-rs", rs_of(name)]
+        for key in [["--params", KEYS + name + ".params"],
+                    ["--make-key", "m.vk", "--insecure-waste", KEYS + name + ".proof.json"]]:
+            for devices, overlap, repeat in [("cpu,cpu", [], 12), ("cpu,cpu,cpu", [], 1),
+                                             ("cpu,cpu,cpu", ["--overlap", 1], 7),
+                                             ("cpu", ["--overlap", 1], 5),
+                                             ("cpu,cpu", ["--overlap", 0], 3)]:
+                r = cuzk(*base, *key, *fixed, *overlap, "--device", devices, "--repeat",
+                         repeat).json()
+                assert read("p.bin").hex() == want, (name, devices, overlap)
+                os.remove("p.bin")
+                names = devices.split(",")
+                assert [d["name"] for d in r["devices"]] == names
+                assert all(d["why"] == "cpu was asked for" for d in r["devices"])
+                assert [d["device"] for d in r["proofs_by_device"]] == names
+                done = [d["proofs"] for d in r["proofs_by_device"]]
+                assert sum(done) == repeat == len(r["runs"]), done
+                if overlap == ["--overlap", 0]:
+                    assert done == [repeat, 0]
+                if repeat == 12 and name == "toy3000":
+                    assert min(done) > 0, done
+                assert all(0 < run["seconds"]["total"] <= r["proving"] for run in r["runs"])
+        # of several random ones, the last run's
+        cuzk(*base, "--params", KEYS + name + ".params", "--device", "cpu,cpu", "--repeat", 4)
+        assert read("p.bin").hex() != want
+        cuzk("verify", "--vk", KEYS + name + ".vk", "--proof", "p.bin", "--r1cs", circuit)
+    # lines for people come run by run and keep their order
+    out = cuzk("prove", "--r1cs", KEYS + "toy5.r1cs.zst", "--params", KEYS + "toy5.params", "--out",
+               "p.bin", "--device", "cpu,cpu", "--repeat", 3).out
+    assert out.count("total: ") == 3 and out.index("runs") < out.index("proofs_by_device"), out
+    os.remove("p.bin")
+    # a witness that does not satisfy: every lane fails, one error comes out, and no proof
+    dump = bytearray(read(unpack("keys/toy3000.r1cs.zst", "c.r1cs")))
+    dump[-32] ^= 1
+    write("wrong.r1cs", bytes(dump))
+    for overlap in [0, 1]:
+        r = cuzk("prove", "--r1cs", "wrong.r1cs", "--params", KEYS + "toy3000.params", "--out",
+                 "p.bin", "--device", "cpu,cpu", "--repeat", 9, "--overlap", overlap, "--json",
+                 code=2)
+        assert r.json()["error"]["status"] == "unsatisfied", r.out
+        assert "row" in r.err and not os.path.exists("p.bin"), r.err
 
 
 def test_verify_refuses():
