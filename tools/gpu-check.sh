@@ -109,8 +109,13 @@ quick)
         for tool in memcheck racecheck initcheck synccheck; do
             start "$tool" 110 "$sanitizer" --tool $tool "${options[@]}" "$(find_program device_test_cuda)" --tiny
         done
-        start "memcheck of a proof" 110 "$sanitizer" --tool memcheck "${options[@]}" \
-            "$(find_program device_test_backend)" --tiny "$vectors"
+        for tool in memcheck initcheck; do
+            start "$tool of a proof" 110 "$sanitizer" --tool $tool "${options[@]}" \
+                "$(find_program device_test_backend)" --tiny "$vectors"
+        done
+        # initcheck must find fault with what reads memory that was never written
+        start "initcheck sees the pool" 110 bash -c '"$@"; [ $? -eq 9 ]' - "$sanitizer" --tool initcheck \
+            "${options[@]}" "$(find_program device_test_cuda)" --unset
         finish
     else
         echo "compute-sanitizer is not installed: skipped"

@@ -4,6 +4,9 @@
  */
 #include "toy.h"
 
+#include "device/cuda/account.h"
+#include "device/cuda/backend.h"
+
 #include <unistd.h>
 
 static const char *vectors = CUZK_VECTORS_DIR;
@@ -94,9 +97,16 @@ int main(int argc, char **argv)
     }
     TEST_OK(cuzk_context_create(&context, &options, err));
     printf("%s\n", cuzk_device_why(cuzk_context_device(context)));
+    struct cuzk_cuda *device = cuda_of(context->devices[0])->cuda;
+    struct cuzk_cuda_account memory;
+    if (!tiny)
+        cuzk_cuda_guard(device);
     test_toy("toy5");
     if (!tiny)
         test_toy("toy3000");
+    TEST_OK(cuzk_cuda_account_read(device, &memory, err));
+    test_result(memory.overrun == 0, "%llu buffers have been overrun",
+                (unsigned long long)memory.overrun);
     cuzk_context_free(context);
     return test_end();
 }

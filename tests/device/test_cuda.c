@@ -6,6 +6,7 @@
 #include "field_vectors.h"
 
 #include "curve/bls12_381/ops.h"
+#include "device/cuda/account.h"
 #include "poly/ntt.h"
 
 static struct cuzk_cuda *device;
@@ -166,14 +167,51 @@ static void test_quotient(unsigned lg)
     }
 #include "test_cuda_group.inc.h"
 
+/* What is charged is what the pool has handed out, and nothing was written behind a buffer. */
+static void test_account(const struct cuzk_budget *budget)
+{
+    struct cuzk_account account;
+    struct cuzk_cuda_account memory;
+    cuzk_budget_read(budget, &account);
+    TEST_OK(cuzk_cuda_account_read(device, &memory, err));
+    test_result(account.used == memory.used, "account of %llu bytes, %llu handed out",
+                (unsigned long long)account.used, (unsigned long long)memory.used);
+    test_result(memory.overrun == 0, "%llu buffers have been overrun",
+                (unsigned long long)memory.overrun);
+}
+
+/* Not a test: transforms memory that was never written, which initcheck must see (and a write
+ * behind a buffer that the guard must see). */
+static int unset(void)
+{
+    struct cuzk_cuda_account memory;
+    uint64_t word = 0;
+    void *d;
+    TEST_OK(cuzk_cuda_alloc(device, &d, CUZK_PURPOSE_OTHER, 32 << 10, err));
+    TEST_OK(cuzk_cuda_ntt_forward(device, d, 10, false, err));
+    cuzk_cuda_free(device, d);
+    cuzk_cuda_guard(device);
+    TEST_OK(cuzk_cuda_alloc(device, &d, CUZK_PURPOSE_OTHER, 1000, err));
+    TEST_OK(cuzk_cuda_upload(device, (char *)d + 1024, &word, sizeof word, err));
+    cuzk_cuda_free(device, d);
+    TEST_OK(cuzk_cuda_account_read(device, &memory, err));
+    test_result(memory.overrun == 1, "a write behind a buffer was not seen");
+    cuzk_cuda_close(device);
+    return test_end();
+}
+
 int main(int argc, char **argv)
 {
-    /* --tiny: for compute-sanitizer */
+    /* --tiny: for compute-sanitizer; --unset: to show that it sees the pool's memory */
     bool tiny = argc > 1 && strcmp(argv[1], "--tiny") == 0;
     bool quick = tiny || (argc > 1 && strcmp(argv[1], "--quick") == 0);
     struct cuzk_budget *budget;
     TEST_OK(cuzk_budget_create(&budget, "cuda:0", UINT64_MAX, NULL, err));
     device = test_open(budget);
+    if (argc > 1 && strcmp(argv[1], "--unset") == 0)
+        return unset();
+    if (!tiny) /* which would write all memory, and initcheck see nothing */
+        cuzk_cuda_guard(device);
     TEST_OK(cuzk_threads_create(&threads, 0, err));
     ops = bls12_381_ops(NULL);
     for (unsigned lg = tiny ? 10 : 0; lg <= (tiny ? 13 : quick ? 16 : 19); lg++)
@@ -201,13 +239,9 @@ int main(int argc, char **argv)
     test_group_g1(quick);
     printf("G1: %u passed, %u failed so far\n", test_passed, test_failed);
     test_group_g2(quick);
-    struct cuzk_account account;
-    struct cuzk_cuda_memory memory;
-    cuzk_budget_read(budget, &account);
-    cuzk_cuda_memory_read(device, &memory);
-    test_result(account.used == memory.used, "account of %llu bytes, %llu handed out",
-                (unsigned long long)account.used, (unsigned long long)memory.used);
+    test_account(budget);
     cuzk_cuda_close(device);
+    struct cuzk_account account;
     cuzk_budget_read(budget, &account);
     test_result(account.used == 0, "%llu bytes charged after the end",
                 (unsigned long long)account.used);

@@ -24,6 +24,7 @@ struct cuzk_cuda_account {
     uint64_t peak_used, peak_held; /* their highest since the device was opened or _restart */
     uint64_t baseline;             /* what the driver counted when the device was open */
     uint64_t driver;               /* what it counts now */
+    uint64_t overrun;              /* guarded buffers behind whose end something was written */
 };
 
 /* For the device's thread. */
@@ -31,6 +32,10 @@ cuzk_status cuzk_cuda_account_read(struct cuzk_cuda *device, struct cuzk_cuda_ac
                                    struct cuzk_error *err);
 /* The peaks start anew from what is used and held. */
 void cuzk_cuda_account_restart(struct cuzk_cuda *device);
+/* For tests: from now on buffers come filled with a pattern that is no field element, and with a
+ * guard behind them that is looked at when they are freed. What compute-sanitizer sees of the pool
+ * is one mapped range, so it misses writes from one buffer into the next. */
+void cuzk_cuda_guard(struct cuzk_cuda *device);
 /* `driver` alone, from any thread: for one that watches while the device works. */
 cuzk_status cuzk_cuda_driver_used(const struct cuzk_cuda *device, uint64_t *bytes,
                                   struct cuzk_error *err);

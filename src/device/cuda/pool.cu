@@ -12,11 +12,13 @@
 namespace cuzk {
 
 static constexpr uint64_t chunk_bytes = 64ull << 20, granule = 512;
+static constexpr uint8_t fresh_byte = 0xa5, guard_byte = 0x5a;
 
 struct block {
     uint64_t offset, bytes;
     bool free;
     enum cuzk_purpose purpose;
+    bool guarded; // its last granule is the guard
 };
 
 // The driver's functions are fetched at run time, so that nothing links libcuda.
@@ -36,6 +38,8 @@ struct pool {
     CUdeviceptr base;
     uint64_t reserved, held, used, chunk;
     uint64_t peak_held, peak_used, baseline;
+    uint64_t overrun;
+    bool guard;
     CUmemGenericAllocationHandle *handles; // held / chunk
     block *blocks;                         // by address, covering [0, held)
     size_t block_count, block_room;
@@ -177,7 +181,7 @@ static bool grow_to(pool *p, uint64_t bytes)
     if (last != NULL && last->free) {
         last->bytes += p->held - before;
     } else if (!insert_block(p, p->block_count,
-                             block{before, p->held - before, true, CUZK_PURPOSE_OTHER})) {
+                             block{before, p->held - before, true, CUZK_PURPOSE_OTHER, false})) {
         shrink_to(p, before);
         return false;
     }
@@ -200,19 +204,46 @@ static bool take(pool *p, void **out, enum cuzk_purpose purpose, uint64_t bytes)
     }
     block *b = &p->blocks[best];
     if (b->bytes > bytes) {
-        if (!insert_block(p, best + 1,
-                          block{b->offset + bytes, b->bytes - bytes, true, CUZK_PURPOSE_OTHER}))
+        if (!insert_block(
+                p, best + 1,
+                block{b->offset + bytes, b->bytes - bytes, true, CUZK_PURPOSE_OTHER, false}))
             return false;
         b = &p->blocks[best];
         b->bytes = bytes;
     }
     b->free = false;
     b->purpose = purpose;
+    b->guarded = p->guard;
     p->used += bytes;
     if (p->used > p->peak_used)
         p->peak_used = p->used;
     *out = (void *)(p->base + b->offset);
     return true;
+}
+
+// Work on other streams starts when this has ended.
+static cuzk_status set_guard(struct cuzk_cuda *device, void *buffer, uint64_t bytes,
+                             struct cuzk_error *err)
+{
+    CUZK_CUDA(cudaMemset(buffer, fresh_byte, bytes - granule));
+    CUZK_CUDA(cudaMemset((uint8_t *)buffer + bytes - granule, guard_byte, granule));
+    CUZK_CUDA(cudaStreamSynchronize(0));
+    return CUZK_OK;
+}
+
+// Whoever frees has waited for the work on the buffer.
+static void look_at_guard(pool *p, const block *b)
+{
+    uint8_t guard[granule];
+    if (p->device->lost || make_current(p->device, NULL) != CUZK_OK ||
+        cudaMemcpy(guard, (const void *)(p->base + b->offset + b->bytes - granule), granule,
+                   cudaMemcpyDeviceToHost) != cudaSuccess)
+        return;
+    for (uint64_t i = 0; i < granule; i++)
+        if (guard[i] != guard_byte) {
+            p->overrun++;
+            return;
+        }
 }
 
 } // namespace cuzk
@@ -226,6 +257,8 @@ extern "C" cuzk_status cuzk_cuda_alloc(struct cuzk_cuda *device, void **out,
     pool *p = device->memory;
     *out = NULL;
     bytes = bytes ? (bytes + granule - 1) / granule * granule : granule;
+    if (p->guard)
+        bytes += granule;
     CUZK_TRY(make_current(device, err));
     CUZK_TRY(cuzk_budget_reserve(device->budget, purpose, bytes, err));
     if (!take(p, out, purpose, bytes)) {
@@ -240,7 +273,12 @@ extern "C" cuzk_status cuzk_cuda_alloc(struct cuzk_cuda *device, void **out,
             (unsigned long long)(free_bytes + p->held - p->used), (unsigned long long)free_bytes,
             (unsigned long long)(p->held - p->used));
     }
-    return CUZK_OK;
+    cuzk_status status = p->guard ? set_guard(device, *out, bytes, err) : CUZK_OK;
+    if (status != CUZK_OK) {
+        cuzk_cuda_free(device, *out);
+        *out = NULL;
+    }
+    return status;
 }
 
 extern "C" void cuzk_cuda_free(struct cuzk_cuda *device, void *address)
@@ -254,6 +292,8 @@ extern "C" void cuzk_cuda_free(struct cuzk_cuda *device, void *address)
         i++;
     if (i == p->block_count || p->blocks[i].free)
         return;
+    if (p->blocks[i].guarded)
+        look_at_guard(p, &p->blocks[i]);
     cuzk_budget_release(device->budget, p->blocks[i].purpose, p->blocks[i].bytes);
     p->used -= p->blocks[i].bytes;
     p->blocks[i].free = true;
@@ -295,7 +335,13 @@ extern "C" cuzk_status cuzk_cuda_account_read(struct cuzk_cuda *device,
     out->peak_used = p->peak_used;
     out->peak_held = p->peak_held;
     out->baseline = p->baseline;
+    out->overrun = p->overrun;
     return cuzk_cuda_driver_used(device, &out->driver, err);
+}
+
+extern "C" void cuzk_cuda_guard(struct cuzk_cuda *device)
+{
+    device->memory->guard = true;
 }
 
 extern "C" void cuzk_cuda_account_restart(struct cuzk_cuda *device)

@@ -261,6 +261,8 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
                              piece_at(__shfl_sync(~0u, w, record[b]), piece[b]));
             }
         }
+        if (k == 0) // the first pair has none before it
+            return;
         const uint4 *pp = prefix + (size_t)P * k * T;
 #pragma unroll
         for (int t = 0; t < P; t++)

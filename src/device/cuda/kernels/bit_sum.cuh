@@ -146,6 +146,8 @@ static cuzk_status bit_sum_part(struct cuzk_cuda *device, size_t *blocks, const 
     const u32 nb = (count + run - 1) / run, pad = nb * run - count;
     CUZK_CUDA(cudaMemsetAsync(x + P * count, 0, 16 * P * pad, s));
     CUZK_CUDA(cudaMemsetAsync(y + P * count, 0, 16 * P * pad, s));
+    // of each block's two sums only the plain one is made
+    CUZK_CUDA(cudaMemsetAsync(results, 0, 2 * nb * sizeof *results, s));
     weighted_sums<F><<<nb, weighted_shape<F>::threads, 0, s>>>(results, x, y, (int)run, false);
     CUZK_LAUNCHED(weighted_sums);
     CUZK_CUDA(cudaMemcpyAsync(device->results, results, 2 * nb * sizeof *results,
