@@ -5,6 +5,7 @@
  * needs of the vectors, which go back. Finish: the four sums over the witness, each a sum of points
  * chosen by a bitmap plus a multi-exponentiation over the values that are not bits.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -38,6 +39,26 @@ static cuzk_status flip(struct cuda_device *device, bool wanted, void *p, struct
     return status == CUZK_OK ? cuzk_cuda_upload(device->cuda, p, &word, sizeof word, err) : status;
 }
 
+/* Refuses as a whole what would fail halfway: three vectors and the transforms' table are needed at
+ * once, in no smaller pieces. */
+static cuzk_status vectors_fit(struct cuda_device *device, const struct cuzk_qap *qap,
+                               struct cuzk_error *err)
+{
+    const uint64_t n = (uint64_t)1 << qap->log2_domain, table = 64 * n;
+    struct cuzk_account a;
+    cuzk_budget_read(device->base.memory, &a);
+    const uint64_t kept = a.used_by[CUZK_PURPOSE_NTT]; /* the table, if there is one */
+    const uint64_t needed = 3 * n * sizeof(struct bls12_381_fr) + (kept < table ? table - kept : 0);
+    const uint64_t available = a.limit > a.used ? a.limit - a.used : 0;
+    if (needed <= available)
+        return CUZK_OK;
+    return cuzk_fail(
+        err, CUZK_E_DEVICE_MEMORY,
+        "%" PRIu64 " bytes of device memory required for the vectors of a proof, %" PRIu64
+        " of %" PRIu64 " available; raise the device's limit, or do not keep the key there",
+        needed, available, a.limit);
+}
+
 /* h's coefficients in *out, device memory charged to CUZK_PURPOSE_ABC. */
 static cuzk_status quotient(void **out, struct cuda_device *device, struct cuda_pending *pending,
                             struct cuzk_stages *stages, struct cuzk_error *err)
@@ -47,8 +68,9 @@ static cuzk_status quotient(void **out, struct cuda_device *device, struct cuda_
     struct cuzk_layout_witness witness;
     void *buffer = NULL, *v[3] = {NULL, NULL, NULL};
     double start = cuzk_os_seconds();
-    cuzk_status status =
-        cuzk_cuda_witness_upload(device, &buffer, &witness, pending->base.witness, err);
+    cuzk_status status = vectors_fit(device, circuit->base.qap, err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_witness_upload(device, &buffer, &witness, pending->base.witness, err);
     for (int m = 0; m < 3 && status == CUZK_OK; m++)
         status = cuzk_cuda_alloc(device->cuda, &v[m], CUZK_PURPOSE_ABC,
                                  sizeof(struct bls12_381_fr) << lg, err);
