@@ -13,8 +13,8 @@
  * and the last user frees the memory. Any thread may use any handle; a proof uses the context's
  * threads, so proofs side by side share them.
  *
- * A context may have several devices. Relations and keys are then loaded on each of them, a setup
- * runs on the first, and a proof goes to the one that has the fewest unfinished proofs (among
+ * A context may have several devices. Relations and keys are then loaded on each, side by side, a
+ * setup runs on the first, and a proof goes to the one that has the fewest unfinished proofs (among
  * those, the fewest that are being started, then the first) and stays there. Proofs that several
  * threads start run side by side on different devices. Once a proof fails with CUZK_E_DEVICE_LOST
  * its device gets no more of them, and later ones go to the others; when all are lost, starts fail

@@ -1,5 +1,6 @@
 /* Contexts, relations and keys: making, references, and the check of a key against a circuit. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -101,12 +102,61 @@ const struct cuzk_device *cuzk_context_device_at(const struct cuzk_context *cont
     return i < context->device_count ? context->devices[i] : NULL;
 }
 
-cuzk_status cuzk_on_device(struct cuzk_error *err, cuzk_status status,
-                           const struct cuzk_context *context, size_t device)
+/* One device's call, in a thread of its own if there is one. */
+struct call {
+    cuzk_device_body *body;
+    void *argument;
+    size_t device;
+    pthread_t thread;
+    bool threaded;
+    cuzk_status status;
+    struct cuzk_error error;
+};
+
+static void *call_body(void *argument)
 {
-    return status == CUZK_OK || context->device_count == 1
-               ? status
-               : cuzk_fail_prefix(err, status, "on %s", context->devices[device]->info.name);
+    struct call *call = argument;
+    call->status = call->body(call->argument, call->device, &call->error);
+    return NULL;
+}
+
+cuzk_status cuzk_on_each_device(const struct cuzk_context *context, cuzk_device_body *body,
+                                void *argument, struct cuzk_error *err)
+{
+    const size_t count = context->device_count;
+    if (count == 1)
+        return body(argument, 0, err);
+    struct call *calls = cuzk_calloc(count, sizeof *calls);
+    if (calls == NULL)
+        return cuzk_fail(err, CUZK_E_MEMORY, "out of memory for %zu devices", count);
+    for (size_t i = 0; i < count; i++) {
+        struct call *call = &calls[i];
+        *call = (struct call){.body = body, .argument = argument, .device = i};
+        call->threaded = i + 1 < count && pthread_create(&call->thread, NULL, call_body, call) == 0;
+        if (!call->threaded)
+            (void)call_body(call);
+    }
+    cuzk_status status = CUZK_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct call *call = &calls[i];
+        if (call->threaded)
+            (void)pthread_join(call->thread, NULL);
+        if (call->status == CUZK_OK || status != CUZK_OK)
+            continue;
+        status =
+            cuzk_fail_prefix(&call->error, call->status, "on %s", context->devices[i]->info.name);
+        if (err != NULL)
+            *err = call->error;
+    }
+    cuzk_free(calls);
+    return status;
+}
+
+static cuzk_status load_circuit(void *argument, size_t i, struct cuzk_error *err)
+{
+    struct cuzk_relation *relation = argument;
+    struct cuzk_device *device = relation->context->devices[i];
+    return device->ops->circuit_load(device, &relation->loaded[i], relation->qap, err);
 }
 
 cuzk_status cuzk_relation_create(struct cuzk_relation **out, struct cuzk_context *context,
@@ -121,12 +171,8 @@ cuzk_status cuzk_relation_create(struct cuzk_relation **out, struct cuzk_context
     relation->context = context;
     cuzk_context_retain(context);
     cuzk_status status = cuzk_qap_create(&relation->qap, circuit, context->host, err);
-    for (size_t i = 0; i < context->device_count && status == CUZK_OK; i++) {
-        struct cuzk_device *device = context->devices[i];
-        status = cuzk_on_device(
-            err, device->ops->circuit_load(device, &relation->loaded[i], relation->qap, err),
-            context, i);
-    }
+    if (status == CUZK_OK)
+        status = cuzk_on_each_device(context, load_circuit, relation, err);
     if (status != CUZK_OK) {
         cuzk_relation_free(relation);
         return status;
@@ -247,23 +293,33 @@ struct cuzk_key *cuzk_key_create(struct cuzk_relation *relation)
     return key;
 }
 
+struct key_load {
+    struct cuzk_key *key;
+    enum cuzk_residency residency;
+};
+
+static cuzk_status load_key(void *argument, size_t i, struct cuzk_error *err)
+{
+    const struct key_load *load = argument;
+    struct cuzk_key *key = load->key;
+    struct cuzk_device *device = key->relation->context->devices[i];
+    return device->ops->key_load(device, &key->loaded[i], key->params, load->residency, err);
+}
+
 cuzk_status cuzk_key_open(struct cuzk_key **out, struct cuzk_relation *relation, const char *path,
                           enum cuzk_key_mode mode, struct cuzk_error *err)
 {
     *out = NULL;
-    const struct cuzk_context *context = relation->context;
     struct cuzk_key *key = cuzk_key_create(relation);
     if (key == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", path);
     cuzk_status status = cuzk_params_open(&key->params, path, err);
     if (status == CUZK_OK)
         status = check_counts(key->params, relation->qap, err);
-    for (size_t i = 0; i < context->device_count && status == CUZK_OK; i++) {
-        struct cuzk_device *device = context->devices[i];
-        status = device->ops->key_load(
-            device, &key->loaded[i], key->params,
-            mode == CUZK_KEY_DECODED ? CUZK_KEY_RESIDENT : CUZK_KEY_STREAM, err);
-        status = cuzk_on_device(err, status, context, i);
+    if (status == CUZK_OK) {
+        struct key_load load = {key,
+                                mode == CUZK_KEY_DECODED ? CUZK_KEY_RESIDENT : CUZK_KEY_STREAM};
+        status = cuzk_on_each_device(relation->context, load_key, &load, err);
     }
     if (status != CUZK_OK) {
         cuzk_key_close(key);

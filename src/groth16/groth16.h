@@ -59,9 +59,11 @@ void cuzk_relation_retain(struct cuzk_relation *relation);
 void cuzk_key_retain(struct cuzk_key *key);
 /* A key of this relation that is loaded nowhere yet, or NULL. Freed by cuzk_key_close. */
 struct cuzk_key *cuzk_key_create(struct cuzk_relation *relation);
-/* Says on which device it was, where the context has several; returns status. */
-cuzk_status cuzk_on_device(struct cuzk_error *err, cuzk_status status,
-                           const struct cuzk_context *context, size_t device);
+/* Calls body for each device, side by side where there are several, and returns when all are done.
+ * The error is that of the first device that failed, named where there are several. */
+typedef cuzk_status cuzk_device_body(void *argument, size_t device, struct cuzk_error *err);
+cuzk_status cuzk_on_each_device(const struct cuzk_context *context, cuzk_device_body *body,
+                                void *argument, struct cuzk_error *err);
 
 /* dispatch.c: devices 0 … count - 1 and the proofs that they have. Any thread may call. */
 cuzk_status cuzk_dispatch_create(struct cuzk_dispatch **out, size_t count, struct cuzk_error *err);

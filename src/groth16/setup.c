@@ -188,20 +188,25 @@ static cuzk_status make_vk(struct cuzk_vk *vk, struct cuzk_device_setup *setup,
     return status;
 }
 
-/* The key on one device; the verifying key goes to the key, made once. */
-static cuzk_status make_on_device(struct cuzk_key *key, size_t i, const struct cuzk_waste *waste,
-                                  struct cuzk_error *err)
+/* The key on one device; the first also makes the verifying key, which is the key's. */
+struct key_make {
+    struct cuzk_key *key;
+    const struct cuzk_waste *waste;
+};
+
+static cuzk_status make_on_device(void *argument, size_t i, struct cuzk_error *err)
 {
+    const struct key_make *make = argument;
+    const struct cuzk_waste *waste = make->waste;
+    struct cuzk_key *key = make->key;
     struct cuzk_device *device = key->relation->context->devices[i];
     struct cuzk_device_setup *setup = NULL;
     if (device->ops->setup_key == NULL)
         return cuzk_fail(err, CUZK_E_UNSUPPORTED, "%s makes no keys in memory", device->info.name);
     cuzk_status status =
         device->ops->setup_start(device, &setup, key->relation->loaded[i], waste, err);
-    if (status == CUZK_OK && key->vk == NULL) {
+    if (status == CUZK_OK && i == 0)
         status = make_vk(&key->made, setup, waste, err);
-        key->vk = &key->made;
-    }
     if (status == CUZK_OK)
         status = device->ops->setup_key(setup, &key->loaded[i], err);
     device->ops->setup_end(setup);
@@ -212,14 +217,13 @@ static cuzk_status make_on_device(struct cuzk_key *key, size_t i, const struct c
 static cuzk_status make_key(struct cuzk_key **out, struct cuzk_relation *relation,
                             const struct cuzk_waste *waste, struct cuzk_error *err)
 {
-    const struct cuzk_context *context = relation->context;
-    cuzk_status status = CUZK_OK;
     *out = NULL;
     struct cuzk_key *key = cuzk_key_create(relation);
     if (key == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "%s: out of memory", relation->circuit->name);
-    for (size_t i = 0; i < context->device_count && status == CUZK_OK; i++)
-        status = cuzk_on_device(err, make_on_device(key, i, waste, err), context, i);
+    key->vk = &key->made;
+    struct key_make make = {key, waste};
+    cuzk_status status = cuzk_on_each_device(relation->context, make_on_device, &make, err);
     if (status != CUZK_OK) {
         cuzk_key_close(key);
         return status;
