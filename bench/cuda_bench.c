@@ -408,12 +408,14 @@ int main(int argc, char **argv)
         return 77;
     }
     struct cuzk_cuda_description d;
+    uint64_t free_bytes;
     OK(cuzk_cuda_describe(&d, 0, err));
+    OK(cuzk_cuda_free_memory(&free_bytes, 0, err));
     OK(cuzk_budget_create(&budget, "cuda:0", UINT64_MAX, NULL, err));
     OK(cuzk_threads_create(&threads, 0, err));
     OK(cuzk_cuda_open(&device, 0, budget, err));
     ops = bls12_381_ops(NULL);
-    row("%s, sm_%d%d, %.1f GB free of %.1f\n", d.name, d.major, d.minor, (double)d.free / 1e9,
+    row("%s, sm_%d%d, %.1f GB free of %.1f\n", d.name, d.major, d.minor, (double)free_bytes / 1e9,
         (double)d.memory / 1e9);
     row("| %-28s | %-4s | %9s | %9s | %7s | %7s | %s |\n|---|---|---|---|---|---|---|\n", "what",
         "n", "best ms", "median ms", "in GB", "peak GB", "check");

@@ -196,8 +196,10 @@ struct cuzk_device_ops {
  * device, and *absent says why in a few words); open takes an index of that list. */
 struct cuzk_backend {
     const char *name;
+    /* Starts no device; so memory_free is 0 where free_memory tells it, which may start one. */
     cuzk_status (*list)(struct cuzk_device_info **out, size_t *count, char absent[120],
                         struct cuzk_error *err);
+    cuzk_status (*free_memory)(uint64_t *bytes, size_t index, struct cuzk_error *err); /* or NULL */
     cuzk_status (*open)(struct cuzk_device **out, size_t index,
                         const struct cuzk_device_config *config, struct cuzk_error *err);
 };

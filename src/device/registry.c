@@ -45,6 +45,13 @@ cuzk_status cuzk_device_list(struct cuzk_device_info **out, size_t *count, struc
             cuzk_free(some);
             continue;
         }
+        for (size_t k = 0; k < more && backends[i]->free_memory != NULL; k++) {
+            status = backends[i]->free_memory(&some[k].memory_free, k, err);
+            if (status != CUZK_OK) {
+                cuzk_free(some);
+                goto fail;
+            }
+        }
         struct cuzk_device_info *grown = cuzk_realloc(all, n + more, sizeof *all);
         if (grown == NULL) {
             cuzk_free(some);

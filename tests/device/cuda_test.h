@@ -91,9 +91,12 @@ CUZK_TEST_MAYBE struct cuzk_cuda *test_open(struct cuzk_budget *budget)
         exit(1);
     }
     struct cuzk_cuda_description d;
-    if (cuzk_cuda_describe(&d, 0, &err) == CUZK_OK)
+    uint64_t free_bytes;
+    if (cuzk_cuda_describe(&d, 0, &err) == CUZK_OK &&
+        cuzk_cuda_free_memory(&free_bytes, 0, &err) == CUZK_OK)
         printf("%s %s, sm_%d%d, %d multiprocessors, %.1f of %.1f GB free\n", d.name, d.uuid,
-               d.major, d.minor, d.multiprocessors, (double)d.free / 1e9, (double)d.memory / 1e9);
+               d.major, d.minor, d.multiprocessors, (double)free_bytes / 1e9,
+               (double)d.memory / 1e9);
     fflush(stdout);
     return device;
 }

@@ -13,7 +13,6 @@ static void describe(struct cuzk_device_info *out, const struct cuzk_cuda_descri
     (void)snprintf(out->uuid, sizeof out->uuid, "%s", d->uuid);
     (void)snprintf(out->model, sizeof out->model, "%.95s", d->name);
     out->memory_total = d->memory;
-    out->memory_free = d->free;
     out->processors = (uint32_t)d->multiprocessors;
 }
 
@@ -42,6 +41,11 @@ static cuzk_status cuda_list(struct cuzk_device_info **out, size_t *count, char 
     *out = list;
     *count = (size_t)n;
     return CUZK_OK;
+}
+
+static cuzk_status cuda_free_memory(uint64_t *bytes, size_t index, struct cuzk_error *err)
+{
+    return cuzk_cuda_free_memory(bytes, (int)index, err);
 }
 
 static void cuda_close(struct cuzk_device *base)
@@ -264,8 +268,11 @@ static cuzk_status cuda_open(struct cuzk_device **out, size_t index,
                              const struct cuzk_device_config *config, struct cuzk_error *err)
 {
     struct cuzk_cuda_description d;
+    uint64_t free_bytes = 0;
     *out = NULL;
     cuzk_status status = cuzk_cuda_describe(&d, (int)index, err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_free_memory(&free_bytes, (int)index, err);
     if (status != CUZK_OK)
         return status;
     struct cuda_device *device = cuzk_calloc(1, sizeof *device);
@@ -274,8 +281,10 @@ static cuzk_status cuda_open(struct cuzk_device **out, size_t index,
     device->base.ops = &cuda_ops;
     device->base.config = *config;
     describe(&device->base.info, &d);
-    const uint64_t limit = config->device_limit != 0 ? config->device_limit
-                                                     : d.free - d.free / 64; /* the driver's own */
+    device->base.info.memory_free = free_bytes;
+    const uint64_t limit = config->device_limit != 0
+                               ? config->device_limit
+                               : free_bytes - free_bytes / 64; /* the driver's own */
     status = cuzk_budget_create(&device->base.memory, device->base.info.name, limit, NULL, err);
     if (status == CUZK_OK)
         status = cuzk_cuda_open(&device->cuda, (int)index, device->base.memory, err);
@@ -290,4 +299,4 @@ static cuzk_status cuda_open(struct cuzk_device **out, size_t index,
 }
 
 const struct cuzk_backend cuzk_backend_cuda = {
-    .name = "cuda", .list = cuda_list, .open = cuda_open};
+    .name = "cuda", .list = cuda_list, .free_memory = cuda_free_memory, .open = cuda_open};

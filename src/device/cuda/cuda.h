@@ -34,13 +34,16 @@ struct cuzk_cuda_description {
     char uuid[48]; /* "GPU-…" as nvidia-smi prints it */
     int index, major, minor;
     int multiprocessors;
-    uint64_t memory, free; /* bytes */
+    uint64_t memory; /* bytes */
 };
 
-/* Devices that the driver shows; 0, not an error, where there is no driver or no device. */
+/* Devices that the driver shows; 0, not an error, where there is no driver or no device. Counting
+ * and describing start no device; asking for the free memory makes a context on it, which takes
+ * some hundreds of megabytes of that memory and of milliseconds. */
 int cuzk_cuda_count(void);
 cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int index,
                                struct cuzk_error *err);
+cuzk_status cuzk_cuda_free_memory(uint64_t *bytes, int index, struct cuzk_error *err);
 
 /* budget is the device's; NULL charges nobody. It must outlive the device. Close tolerates NULL and
  * returns all of the device's memory. */

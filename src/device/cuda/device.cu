@@ -48,14 +48,11 @@ extern "C" cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int
 {
     struct cuzk_cuda *device = NULL;
     cudaDeviceProp prop;
-    size_t free_bytes, total;
     memset(out, 0, sizeof *out);
     if (index < 0 || index >= cuzk_cuda_count())
         return cuzk_fail(err, CUZK_E_NOT_FOUND, "no CUDA device %d (%d are visible)", index,
                          cuzk_cuda_count());
     CUZK_CUDA(cudaGetDeviceProperties(&prop, index));
-    CUZK_CUDA(cudaSetDevice(index));
-    CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
     snprintf(out->name, sizeof out->name, "%.127s", prop.name);
     const unsigned char *u = (const unsigned char *)prop.uuid.bytes;
     char *p = out->uuid;
@@ -66,8 +63,18 @@ extern "C" cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int
     out->major = prop.major;
     out->minor = prop.minor;
     out->multiprocessors = prop.multiProcessorCount;
-    out->memory = total;
-    out->free = free_bytes;
+    out->memory = prop.totalGlobalMem;
+    return CUZK_OK;
+}
+
+extern "C" cuzk_status cuzk_cuda_free_memory(uint64_t *bytes, int index, struct cuzk_error *err)
+{
+    struct cuzk_cuda *device = NULL;
+    size_t free_bytes, total;
+    *bytes = 0;
+    CUZK_CUDA(cudaSetDevice(index));
+    CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
+    *bytes = free_bytes;
     return CUZK_OK;
 }
 
