@@ -1,9 +1,10 @@
 /* What the driver says of a device's memory, beside the account.
  *
  * The device's budget is charged with what the pool hands out, by purpose. The pool holds more:
- * what was freed stays with it for the next call (cuzk_cuda_trim gives back the end), and it grows
- * by whole chunks. Beside the pool stand the context, the kernels' code and their stacks: the
- * baseline, taken once when the device is open. So
+ * what was freed stays with it for the next call (cuzk_cuda_trim gives it back), and it grows by
+ * whole chunks; it gives back free ones before it holds more than the budget's limit. Beside the
+ * pool stand the context, the kernels' code and their stacks: the baseline, taken once when the
+ * device is open. So
  *
  *     used (the budget's, by purpose) + (held - used) (the pool's reserve) + baseline = driver
  *

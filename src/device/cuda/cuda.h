@@ -69,7 +69,7 @@ struct cuzk_cuda_memory {
     uint64_t held, used;
 };
 void cuzk_cuda_memory_read(const struct cuzk_cuda *device, struct cuzk_cuda_memory *out);
-/* Gives back to the driver what is not handed out, as far as it lies at the pool's end. */
+/* Gives back to the driver what is not handed out, by whole chunks of the pool. */
 void cuzk_cuda_trim(struct cuzk_cuda *device);
 
 /* In place over 2^log2_size elements of Fr. Forward: coefficients in natural order to values in

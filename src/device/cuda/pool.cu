@@ -1,7 +1,12 @@
-// The device's memory pool: one reserved range of addresses as large as the device's memory, backed
-// by physical chunks from its start as far as it is used, and cut by an address-ordered list with
-// best fit. In the steady state nothing is asked of the driver. One range also means that any two
-// buffers are near enough for the kernels' 32-bit offsets.
+// The device's memory pool: one reserved range of addresses, larger than the device's memory,
+// backed by physical chunks where it is used, and cut by an address-ordered list with best fit. In
+// the steady state nothing is asked of the driver. One range also means that any two buffers are
+// near enough for the kernels' 32-bit offsets.
+//
+// What is freed keeps its chunks for the next call. Where new ones would go beyond the budget, or
+// the driver has none left, chunks that lie whole in free blocks are given back first: so neither
+// pieces between buffers nor what an earlier phase used makes the device hold more than its limit,
+// but for the chunks at the edges of buffers.
 #include <cuda.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,12 +41,12 @@ struct pool {
     struct cuzk_cuda *device;
     driver call;
     CUdeviceptr base;
-    uint64_t reserved, held, used, chunk;
+    uint64_t reserved, top, held, used, chunk; // top: where the blocks end; held: what is backed
     uint64_t peak_held, peak_used, baseline;
     uint64_t overrun;
     bool guard;
-    CUmemGenericAllocationHandle *handles; // held / chunk
-    block *blocks;                         // by address, covering [0, held)
+    CUmemGenericAllocationHandle *handles; // by chunk; 0: not backed
+    block *blocks;                         // by address, covering [0, top)
     size_t block_count, block_room;
 };
 
@@ -83,7 +88,11 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     CUZK_CUDA(fetch(&p->call.set_access, "cuMemSetAccess"));
     CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
     p->chunk = chunk_bytes;
-    p->reserved = (total + p->chunk - 1) / p->chunk * p->chunk;
+    // Twice the memory, so that pieces do not use up the addresses, but no more than the kernels'
+    // 32-bit offsets reach (affine_add.cuh).
+    const uint64_t reach = ((uint64_t)1 << 32) * 48;
+    p->reserved = total < reach / 2 ? 2 * total : total < reach ? reach : total;
+    p->reserved = (p->reserved + p->chunk - 1) / p->chunk * p->chunk;
     CUresult code = p->call.reserve(&p->base, p->reserved, p->chunk, 0, 0);
     if (code != CUDA_SUCCESS) {
         p->base = 0;
@@ -101,13 +110,12 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     return cuzk_cuda_driver_used(device, &p->baseline, err);
 }
 
-static void shrink_to(pool *p, uint64_t bytes)
+static void unback(pool *p, uint64_t chunk)
 {
-    while (p->held > bytes) {
-        p->held -= p->chunk;
-        (void)p->call.unmap(p->base + p->held, p->chunk);
-        (void)p->call.release(p->handles[p->held / p->chunk]);
-    }
+    (void)p->call.unmap(p->base + chunk * p->chunk, p->chunk);
+    (void)p->call.release(p->handles[chunk]);
+    p->handles[chunk] = 0;
+    p->held -= p->chunk;
 }
 
 void pool_destroy(pool *p)
@@ -117,8 +125,9 @@ void pool_destroy(pool *p)
     for (size_t i = 0; i < p->block_count; i++)
         if (!p->blocks[i].free)
             cuzk_budget_release(p->device->budget, p->blocks[i].purpose, p->blocks[i].bytes);
-    if (p->handles != NULL)
-        shrink_to(p, 0);
+    for (uint64_t chunk = 0; p->handles != NULL && chunk < p->reserved / p->chunk; chunk++)
+        if (p->handles[chunk] != 0)
+            unback(p, chunk);
     if (p->base != 0)
         (void)p->call.unreserve(p->base, p->reserved);
     cuzk_free(p->handles);
@@ -147,73 +156,145 @@ static void remove_block(pool *p, size_t at)
     memmove(p->blocks + at, p->blocks + at + 1, (p->block_count - at) * sizeof *p->blocks);
 }
 
-// Backs the range up to at least `bytes`; the new part joins the last free block.
-static bool grow_to(pool *p, uint64_t bytes)
+// Gives back up to `chunks` chunks that lie whole in free blocks, the highest first.
+static void unback_free(pool *p, uint64_t chunks)
 {
-    uint64_t before = p->held;
+    (void)cudaDeviceSynchronize(); // nothing may still touch what is unmapped
+    for (size_t i = p->block_count; i-- > 0 && chunks > 0;) {
+        if (!p->blocks[i].free)
+            continue;
+        const uint64_t first = (p->blocks[i].offset + p->chunk - 1) / p->chunk;
+        uint64_t end = (p->blocks[i].offset + p->blocks[i].bytes) / p->chunk;
+        while (end > first && chunks > 0)
+            if (p->handles[--end] != 0) {
+                unback(p, end);
+                chunks--;
+            }
+    }
+}
+
+static bool back(pool *p, uint64_t chunk)
+{
+    const CUdeviceptr at = p->base + chunk * p->chunk;
     CUmemAllocationProp prop = allocation_of(p->device->index);
     CUmemAccessDesc access;
+    CUmemGenericAllocationHandle handle;
     access.location = prop.location;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    while (p->held < bytes) {
-        CUmemGenericAllocationHandle handle;
-        if (p->held == p->reserved || p->call.create(&handle, p->chunk, &prop, 0) != CUDA_SUCCESS)
-            break;
-        if (p->call.map(p->base + p->held, p->chunk, 0, handle, 0) != CUDA_SUCCESS) {
-            (void)p->call.release(handle);
-            break;
-        }
-        if (p->call.set_access(p->base + p->held, p->chunk, &access, 1) != CUDA_SUCCESS) {
-            (void)p->call.unmap(p->base + p->held, p->chunk);
-            (void)p->call.release(handle);
-            break;
-        }
-        p->handles[p->held / p->chunk] = handle;
-        p->held += p->chunk;
-    }
-    if (p->held < bytes) {
-        shrink_to(p, before);
+    if (p->call.create(&handle, p->chunk, &prop, 0) != CUDA_SUCCESS)
+        return false;
+    if (p->call.map(at, p->chunk, 0, handle, 0) != CUDA_SUCCESS) {
+        (void)p->call.release(handle);
         return false;
     }
+    if (p->call.set_access(at, p->chunk, &access, 1) != CUDA_SUCCESS) {
+        (void)p->call.unmap(at, p->chunk);
+        (void)p->call.release(handle);
+        return false;
+    }
+    p->handles[chunk] = handle;
+    p->held += p->chunk;
     if (p->held > p->peak_held)
         p->peak_held = p->held;
-    block *last = p->block_count ? &p->blocks[p->block_count - 1] : NULL;
-    if (last != NULL && last->free) {
-        last->bytes += p->held - before;
-    } else if (!insert_block(p, p->block_count,
-                             block{before, p->held - before, true, CUZK_PURPOSE_OTHER, false})) {
-        shrink_to(p, before);
-        return false;
+    return true;
+}
+
+// The chunks under [offset, offset + bytes) that are not backed.
+static uint64_t missing(const pool *p, uint64_t offset, uint64_t bytes)
+{
+    uint64_t count = 0;
+    for (uint64_t chunk = offset / p->chunk; chunk * p->chunk < offset + bytes; chunk++)
+        count += p->handles[chunk] == 0;
+    return count;
+}
+
+// Backs [offset, offset + bytes), which is no block that unback_free may take chunks from.
+static bool back_range(pool *p, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t count = missing(p, offset, bytes);
+    struct cuzk_account account;
+    if (p->device->budget != NULL && count != 0) {
+        cuzk_budget_read(p->device->budget, &account);
+        const uint64_t after = p->held + count * p->chunk;
+        if (after > account.limit)
+            unback_free(p, (after - account.limit + p->chunk - 1) / p->chunk);
+    }
+    for (uint64_t chunk = offset / p->chunk; chunk * p->chunk < offset + bytes; chunk++) {
+        if (p->handles[chunk] != 0 || back(p, chunk))
+            continue;
+        unback_free(p, missing(p, offset, bytes)); // the driver may have had none left
+        if (!back(p, chunk))
+            return false; // what was backed serves the next call
     }
     return true;
 }
 
+// Makes block `at`, if it is the last, end at least at `end`; a new last block if `at` is none.
+static bool extend(pool *p, size_t at, uint64_t end)
+{
+    if (end > p->reserved)
+        return false;
+    end = (end + p->chunk - 1) / p->chunk * p->chunk;
+    if (end <= p->top)
+        return true;
+    if (at == p->block_count &&
+        !insert_block(p, at, block{p->top, 0, true, CUZK_PURPOSE_OTHER, false}))
+        return false;
+    p->blocks[at].bytes += end - p->top;
+    p->top = end;
+    return true;
+}
+
+static void join_neighbours(pool *p, size_t i)
+{
+    if (i + 1 < p->block_count && p->blocks[i + 1].free) {
+        p->blocks[i].bytes += p->blocks[i + 1].bytes;
+        remove_block(p, i + 1);
+    }
+    if (i > 0 && p->blocks[i - 1].free) {
+        p->blocks[i - 1].bytes += p->blocks[i].bytes;
+        remove_block(p, i);
+    }
+}
+
 static bool take(pool *p, void **out, enum cuzk_purpose purpose, uint64_t bytes)
 {
-    size_t best = p->block_count;
-    for (size_t i = 0; i < p->block_count; i++)
-        if (p->blocks[i].free && p->blocks[i].bytes >= bytes &&
-            (best == p->block_count || p->blocks[i].bytes < p->blocks[best].bytes))
+    // Least to back, then the smallest; at the end of all blocks there is always room to try.
+    const size_t count = p->block_count;
+    const bool tail = count > 0 && p->blocks[count - 1].free;
+    size_t best = tail ? count - 1 : count;
+    const uint64_t end_at = tail ? p->blocks[best].offset : p->top;
+    uint64_t best_missing = end_at + bytes <= p->reserved ? missing(p, end_at, bytes) : UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        if (!p->blocks[i].free || p->blocks[i].bytes < bytes)
+            continue;
+        const uint64_t to_back = missing(p, p->blocks[i].offset, bytes);
+        if (to_back < best_missing ||
+            (to_back == best_missing && (best == count || p->blocks[best].bytes < bytes ||
+                                         p->blocks[i].bytes < p->blocks[best].bytes))) {
             best = i;
-    if (best == p->block_count) {
-        block *last = p->block_count ? &p->blocks[p->block_count - 1] : NULL;
-        uint64_t tail = last != NULL && last->free ? last->bytes : 0;
-        if (!grow_to(p, p->held - tail + bytes))
+            best_missing = to_back;
+        }
+    }
+    if (best_missing == UINT64_MAX ||
+        !extend(p, best, (best == count ? p->top : p->blocks[best].offset) + bytes))
+        return false;
+    if (p->blocks[best].bytes > bytes) {
+        const block rest = {p->blocks[best].offset + bytes, p->blocks[best].bytes - bytes, true,
+                            CUZK_PURPOSE_OTHER, false};
+        if (!insert_block(p, best + 1, rest))
             return false;
-        best = p->block_count - 1;
+        p->blocks[best].bytes = bytes;
     }
     block *b = &p->blocks[best];
-    if (b->bytes > bytes) {
-        if (!insert_block(
-                p, best + 1,
-                block{b->offset + bytes, b->bytes - bytes, true, CUZK_PURPOSE_OTHER, false}))
-            return false;
-        b = &p->blocks[best];
-        b->bytes = bytes;
-    }
     b->free = false;
     b->purpose = purpose;
     b->guarded = p->guard;
+    if (!back_range(p, b->offset, bytes)) {
+        b->free = true;
+        join_neighbours(p, best);
+        return false;
+    }
     p->used += bytes;
     if (p->used > p->peak_used)
         p->peak_used = p->used;
@@ -297,14 +378,7 @@ extern "C" void cuzk_cuda_free(struct cuzk_cuda *device, void *address)
     cuzk_budget_release(device->budget, p->blocks[i].purpose, p->blocks[i].bytes);
     p->used -= p->blocks[i].bytes;
     p->blocks[i].free = true;
-    if (i + 1 < p->block_count && p->blocks[i + 1].free) {
-        p->blocks[i].bytes += p->blocks[i + 1].bytes;
-        remove_block(p, i + 1);
-    }
-    if (i > 0 && p->blocks[i - 1].free) {
-        p->blocks[i - 1].bytes += p->blocks[i].bytes;
-        remove_block(p, i);
-    }
+    join_neighbours(p, i);
 }
 
 extern "C" void cuzk_cuda_memory_read(const struct cuzk_cuda *device, struct cuzk_cuda_memory *out)
@@ -352,18 +426,6 @@ extern "C" void cuzk_cuda_account_restart(struct cuzk_cuda *device)
 
 extern "C" void cuzk_cuda_trim(struct cuzk_cuda *device)
 {
-    pool *p = device->memory;
-    if (p->block_count == 0 || !p->blocks[p->block_count - 1].free)
-        return;
-    if (make_current(device, NULL) != CUZK_OK)
-        return;
-    block *last = &p->blocks[p->block_count - 1];
-    uint64_t keep = (last->offset + p->chunk - 1) / p->chunk * p->chunk;
-    if (keep >= p->held)
-        return;
-    shrink_to(p, keep);
-    if (keep == last->offset)
-        remove_block(p, p->block_count - 1);
-    else
-        last->bytes = keep - last->offset;
+    if (make_current(device, NULL) == CUZK_OK)
+        unback_free(device->memory, UINT64_MAX);
 }
