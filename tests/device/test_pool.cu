@@ -187,6 +187,7 @@ static void open_pool(struct cuzk_cuda *device, uint64_t physical, uint64_t limi
     live = 0;
     TEST_OK(cuzk_budget_create(&device->budget, "cuda:0", limit, NULL, err));
     TEST_OK(pool_create(&device->memory, device, err));
+    TEST_OK(pool_settle(device->memory, err));
 }
 static void close_pool(struct cuzk_cuda *device)
 {

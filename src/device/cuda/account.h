@@ -3,8 +3,8 @@
  * The device's budget is charged with what the pool hands out, by purpose. The pool holds more:
  * what was freed stays with it for the next call (cuzk_cuda_trim gives it back), and it grows by
  * whole chunks; it gives back free ones before it holds more than the budget's limit. Beside the
- * pool stand the context, the kernels' code and their stacks: the baseline, taken once when the
- * device is open. So
+ * pool stand the context, the kernels' code and their stacks: the baseline, taken once at the end
+ * of cuzk_cuda_open, when the kernel with the largest stack has run. So
  *
  *     used (the budget's, by purpose) + (held - used) (the pool's reserve) + baseline = driver
  *
@@ -23,7 +23,7 @@ extern "C" {
 struct cuzk_cuda_account {
     uint64_t used, held;           /* of the pool, as in struct cuzk_cuda_memory */
     uint64_t peak_used, peak_held; /* their highest since the device was opened or _restart */
-    uint64_t baseline;             /* what the driver counted when the device was open */
+    uint64_t baseline;             /* what the driver counted at the end of cuzk_cuda_open */
     uint64_t driver;               /* what it counts now */
     uint64_t overrun;              /* guarded buffers behind whose end something was written */
 };

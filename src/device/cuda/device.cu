@@ -107,6 +107,29 @@ static cuzk_status open_parts(struct cuzk_cuda *device, struct cuzk_error *err)
     return pool_create(&device->memory, device, err);
 }
 
+// The driver takes memory for a kernel's code and stack when the kernel is first launched, and
+// keeps it. The largest stacks are those of the last sums of G2; they are taken now, by the sum of
+// one point at infinity, so that what the driver holds beside the pool is known from the start.
+static cuzk_status settle(struct cuzk_cuda *device, struct cuzk_error *err)
+{
+    const uint64_t bit = 1;
+    void *point = NULL, *bits = NULL;
+    struct bls12_381_g2 sum;
+    cuzk_status status = cuzk_cuda_alloc(device, &point, CUZK_PURPOSE_OTHER,
+                                         sizeof(struct bls12_381_g2_affine), err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_alloc(device, &bits, CUZK_PURPOSE_OTHER, sizeof bit, err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_clear(device, point, sizeof(struct bls12_381_g2_affine), err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_upload(device, bits, &bit, sizeof bit, err);
+    if (status == CUZK_OK)
+        status = cuzk_cuda_bit_sum_g2(device, &sum, point, (const uint64_t *)bits, 1, err);
+    cuzk_cuda_free(device, point);
+    cuzk_cuda_free(device, bits);
+    return status == CUZK_OK ? pool_settle(device->memory, err) : status;
+}
+
 extern "C" cuzk_status cuzk_cuda_open(struct cuzk_cuda **out, int index, struct cuzk_budget *budget,
                                       struct cuzk_error *err)
 {
@@ -120,6 +143,8 @@ extern "C" cuzk_status cuzk_cuda_open(struct cuzk_cuda **out, int index, struct 
     device->index = index;
     device->budget = budget;
     cuzk_status status = open_parts(device, err);
+    if (status == CUZK_OK)
+        status = settle(device, err);
     if (status != CUZK_OK) {
         cuzk_cuda_close(device);
         return status;

@@ -50,6 +50,8 @@ extern unsigned contexts[64];
 
 cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error *err);
 void pool_destroy(pool *p);
+// Gives everything back; what the driver still counts is the baseline (account.h).
+cuzk_status pool_settle(pool *p, struct cuzk_error *err);
 
 cuzk_status cuda_failed(struct cuzk_cuda *device, cudaError_t code, const char *call,
                         struct cuzk_error *err);

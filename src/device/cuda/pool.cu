@@ -106,8 +106,7 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     p->blocks = (block *)cuzk_calloc(p->block_room, sizeof *p->blocks);
     if (p->handles == NULL || p->blocks == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "no memory for the device's pool");
-    // The pool is the last that is opened and holds nothing yet.
-    return cuzk_cuda_driver_used(device, &p->baseline, err);
+    return CUZK_OK;
 }
 
 static void unback(pool *p, uint64_t chunk)
@@ -411,6 +410,16 @@ extern "C" cuzk_status cuzk_cuda_account_read(struct cuzk_cuda *device,
     out->baseline = p->baseline;
     out->overrun = p->overrun;
     return cuzk_cuda_driver_used(device, &out->driver, err);
+}
+
+cuzk_status cuzk::pool_settle(pool *p, struct cuzk_error *err)
+{
+    unback_free(p, UINT64_MAX);
+    p->peak_used = p->used;
+    p->peak_held = p->held;
+    CUZK_TRY(cuzk_cuda_driver_used(p->device, &p->baseline, err));
+    p->baseline -= p->held;
+    return CUZK_OK;
 }
 
 extern "C" void cuzk_cuda_guard(struct cuzk_cuda *device)
