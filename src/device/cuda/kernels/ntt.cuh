@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
     const u32 tile_at = shared_address(tile);
     const int tid = threadIdx.x;
     // Shared index of value e = row * C + column: one column skipped every 8 rows
-    auto pad = [](int e) { return e + e / (8 * CC) * CC; };
+    auto pad = [](u32 e) { return e + e / (8 * CC) * CC; };
     const int column = LAST ? 0 : tid % C, position = LAST ? tid : tid / C;
     u32 k;
     size_t base; // of the tile, in values
@@ -155,20 +155,18 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
     }
     k += ROOT ? 0 : a.first_block;
     // 16-byte chunk g = tid + n T of the tile: half g % 2 of value g / 2
-    uint4 *const chunk0 =
-        a.data + 2 * base +
-        (LAST ? (size_t)tid : ((size_t)(tid / (2 * C)) << (a.column_bits + 1)) + tid % (2 * C));
-    const size_t stride = LAST ? T : (size_t)(T / (2 * C)) << (a.column_bits + 1);
-    auto global_of = [&](int n) {
+    auto global_of = [&](u32 t, int n) {
+        uint4 *chunk0 =
+            a.data + 2 * base +
+            (LAST ? (size_t)t : ((size_t)(t / (2 * C)) << (a.column_bits + 1)) + t % (2 * C));
         if (LAST || 2 * C <= T)
-            return chunk0 + n * stride;
+            return chunk0 + n * (LAST ? T : (size_t)(T / (2 * C)) << (a.column_bits + 1));
         return chunk0 + ((size_t)(n * T / (2 * C)) << (a.column_bits + 1)) + n * T % (2 * C);
     };
-    const int slot0 = pad(tid >> 1) + (tid & 1) * PLANE;
-    auto slot_of = [&](int n) {
+    auto slot_of = [&](u32 t, int n) {
         if ((T / 2) % (8 * CC) == 0)
-            return slot0 + n * (T / 2 / 8 * 9);
-        return pad((tid + n * T) >> 1) + (tid & 1) * PLANE;
+            return pad(t >> 1) + (t & 1) * PLANE + n * (T / 2 / 8 * 9);
+        return pad((t + n * T) >> 1) + (t & 1) * PLANE;
     };
     if (LAST && FORWARD) {
         size_t K = (size_t)k * 64 + position;
@@ -179,7 +177,7 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
     }
 #pragma unroll
     for (int n = 0; n < 16; n++)
-        copy16_async(tile_at + 16 * slot_of(n), global_of(n));
+        copy16_async(tile_at + 16 * slot_of(tid, n), global_of(tid, n));
     copy16_wait();
     __syncthreads();
 
@@ -216,9 +214,10 @@ __global__ void __launch_bounds__(LAST ? 64 : 128, BLOCKS) ntt_levels(ntt_pass a
             store_fr(p + j * step, x[j], PLANE);
         __syncthreads();
     }
+    const u32 t = opaque(tid); // addresses made anew, not kept in registers over the stages
 #pragma unroll
     for (int n = 0; n < 16; n++)
-        *global_of(n) = tile[slot_of(n)];
+        *global_of(t, n) = tile[slot_of(t, n)];
 }
 
 // One level in global memory, for what no pass takes: small sizes, and one or two levels before

@@ -127,6 +127,14 @@ CUZK_DEV void prefetch_l2(const void *p)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
+// The same value, of which the compiler knows nothing: what depends on it is computed where it
+// stands, not kept.
+CUZK_DEV u32 opaque(u32 v)
+{
+    asm volatile("mov.u32 %0,%0;" : "+r"(v));
+    return v;
+}
+
 // Sum over the warp.
 CUZK_DEV u32 warp_sum(u32 v)
 {
