@@ -68,6 +68,8 @@ struct bls12_381_ops {
                    const struct bls12_381_g1 *b);
     void (*g2_add)(struct bls12_381_g2 *r, const struct bls12_381_g2 *a,
                    const struct bls12_381_g2 *b);
+    void (*g1_double)(struct bls12_381_g1 *r, const struct bls12_381_g1 *a);
+    void (*g2_double)(struct bls12_381_g2 *r, const struct bls12_381_g2 *a);
     void (*g1_neg)(struct bls12_381_g1 *r, const struct bls12_381_g1 *a);
     void (*g2_neg)(struct bls12_381_g2 *r, const struct bls12_381_g2 *a);
     void (*g1_mul)(struct bls12_381_g1 *r, const struct bls12_381_g1 *a,

@@ -6,12 +6,13 @@
 #define NAME(prefix, group, suffix) NAME_(prefix, group, suffix)
 #define POINT struct NAME(bls12_381_, GROUP, )
 #define ADD ops->NAME(, GROUP, _add)
+#define DOUBLE ops->NAME(, GROUP, _double)
 #define NEG ops->NAME(, GROUP, _neg)
 
 static void NAME(doublings_, GROUP, )(const struct bls12_381_ops *ops, POINT *a, int n)
 {
     while (n-- > 0)
-        ADD(a, a, a);
+        DOUBLE(a, a);
 }
 
 void NAME(cuzk_msm_finish_, GROUP, )(POINT *sum, const struct cuzk_msm_shape *shape,
@@ -52,7 +53,7 @@ void NAME(cuzk_sum_blocks_, GROUP, )(POINT *sum, const POINT *sums, size_t block
 {
     const struct bls12_381_ops *ops = bls12_381_ops(NULL);
     for (size_t b = 0; b < blocks; b++)
-        ADD(sum, sum, &sums[2 * b + 1]);
+        ADD(sum, sum, &sums[b]);
 }
 
 void NAME(cuzk_base_powers_, GROUP, )(struct NAME(bls12_381_, GROUP, _affine) * out,
@@ -74,4 +75,5 @@ void NAME(cuzk_base_powers_, GROUP, )(struct NAME(bls12_381_, GROUP, _affine) * 
 #undef POINT
 #undef ADD
 #undef NEG
+#undef DOUBLE
 #undef GROUP
