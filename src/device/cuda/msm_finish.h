@@ -27,7 +27,7 @@ void cuzk_msm_finish_g1(struct bls12_381_g1 *sum, const struct cuzk_msm_shape *s
 void cuzk_msm_finish_g2(struct bls12_381_g2 *sum, const struct cuzk_msm_shape *shape,
                         const struct bls12_381_g2 *sums);
 
-/* *sum += sums[1] + sums[3] + … , the plain sums of `blocks` blocks. */
+/* *sum += sums[0] + sums[1] + … , `blocks` of them. */
 void cuzk_sum_blocks_g1(struct bls12_381_g1 *sum, const struct bls12_381_g1 *sums, size_t blocks);
 void cuzk_sum_blocks_g2(struct bls12_381_g2 *sum, const struct bls12_381_g2 *sums, size_t blocks);
 

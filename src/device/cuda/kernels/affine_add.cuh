@@ -350,19 +350,28 @@ __global__ void __launch_bounds__(add_shape<F>::threads, add_shape<F>::blocks)
         store(result, x3);
         store(result + P, y3);
         __syncwarp();
+        // Where whole points are gathered, places of single coordinates are needed here alone: made
+        // anew from a lane that the compiler cannot see through, they occupy no registers across
+        // the loop, whose last ones would spill.
+        u32 l = lane;
+        if (SOURCE == add_points)
+            l = opaque(l);
         size_t o = (size_t)P * (p - lane) + lane;
         bool any_bucket = SOURCE != add_halves && __any_sync(~0u, to_bucket != ~0u);
 #pragma unroll
         for (int b = 0; b < P; b++) {
-            const u32 s = slot[b] + 16 * layout::result;
+            const u32 c = l + 32 * b, r = SOURCE == add_points ? c / P : record[b];
+            const u32 q = SOURCE == add_points ? c % P : piece[b];
+            const u32 s = SOURCE == add_points ? mine_at + 16 * (r * R + q) + 16 * layout::result
+                                               : slot[b] + 16 * layout::result;
             uint4 x = load16_shared(s), y = load16_shared(s + 16 * P);
             a.out_x[o + 32 * b] = x;
             a.out_y[o + 32 * b] = y;
             if (any_bucket) {
-                u32 t = __shfl_sync(~0u, to_bucket, record[b]);
+                u32 t = __shfl_sync(~0u, to_bucket, r);
                 if (t != ~0u) {
-                    a.bucket_x[P * (size_t)t + (lane + 32 * b) % P] = x;
-                    a.bucket_y[P * (size_t)t + (lane + 32 * b) % P] = y;
+                    a.bucket_x[P * (size_t)t + q] = x;
+                    a.bucket_y[P * (size_t)t + q] = y;
                 }
             }
         }

@@ -104,7 +104,7 @@ static cuzk_status bit_sum_part(struct cuzk_cuda *device, size_t *blocks, const 
     CUZK_TRY(memory.get(&even, 2 * P * half, err));
     CUZK_TRY(memory.get(&odd, 2 * P * quarter, err));
     CUZK_TRY(memory.get(&prefix, P * half, err));
-    CUZK_TRY(memory.get(&results, 2 * (enough / run), err));
+    CUZK_TRY(memory.get(&results, enough / run, err));
     list_bits<<<blocks_for(words, 256), 256, 0, s>>>(first, second, bits, before, n, words);
     CUZK_LAUNCHED(list_bits);
 
@@ -146,12 +146,10 @@ static cuzk_status bit_sum_part(struct cuzk_cuda *device, size_t *blocks, const 
     const u32 nb = (count + run - 1) / run, pad = nb * run - count;
     CUZK_CUDA(cudaMemsetAsync(x + P * count, 0, 16 * P * pad, s));
     CUZK_CUDA(cudaMemsetAsync(y + P * count, 0, 16 * P * pad, s));
-    // of each block's two sums only the plain one is made
-    CUZK_CUDA(cudaMemsetAsync(results, 0, 2 * nb * sizeof *results, s));
-    weighted_sums<F><<<nb, weighted_shape<F>::threads, 0, s>>>(results, x, y, (int)run, false);
-    CUZK_LAUNCHED(weighted_sums);
-    CUZK_CUDA(cudaMemcpyAsync(device->results, results, 2 * nb * sizeof *results,
-                              cudaMemcpyDeviceToHost, s));
+    plain_sums<F><<<nb, end_shape<F>::threads, 0, s>>>(results, x, y, (int)run);
+    CUZK_LAUNCHED(plain_sums);
+    CUZK_CUDA(
+        cudaMemcpyAsync(device->results, results, nb * sizeof *results, cudaMemcpyDeviceToHost, s));
     CUZK_CUDA(cudaStreamSynchronize(s));
     *blocks = nb;
     memory.finished = true;

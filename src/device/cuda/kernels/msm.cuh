@@ -110,6 +110,7 @@ template <class F> struct msm_run {
     size_t sort_bytes;
     pair_lists lists[2];
     uint4 *nodes, *node_y, *prefix, *buckets, *bucket_y;
+    uint4 *folded;    // the rows' sums, then the columns', XYZZ
     size_t node_room; // coordinates in an array of nodes
     jacobian<F> *results;
 
@@ -153,6 +154,7 @@ template <class F> struct msm_run {
         CUZK_TRY(memory.get(&prefix, P * (pairs + 2 * slack), err));
         CUZK_TRY(memory.get(&buckets, 2 * P * plan->buckets, err));
         bucket_y = buckets + P * plan->buckets;
+        CUZK_TRY(memory.get(&folded, 2 * 4 * P * (plan->blocks << plan->high), err));
         CUZK_TRY(memory.get(&results, 4 * plan->blocks, err));
         return CUZK_OK;
     }
@@ -235,9 +237,12 @@ template <class F> struct msm_run {
     }
 
     // Row sums (pairs of neighbours, `low` times) on the main stream, column sums on the other.
+    // Where few points are left a launch takes longer than its work, most of it for the one
+    // inversion: the last levels go without, in one launch.
     cuzk_status reduce_buckets(struct cuzk_error *err)
     {
-        constexpr size_t P = F::pieces;
+        constexpr size_t P = F::pieces, few = (size_t)1 << 16;
+        constexpr int T = end_shape<F>::threads, widest = 8;
         const size_t half = plan->buckets / 2 + add_slack, quarter = plan->buckets / 4 + add_slack;
         CUZK_CUDA(cudaEventRecord(device->fork, device->main));
         CUZK_CUDA(cudaStreamWaitEvent(device->side2, device->fork, 0));
@@ -248,7 +253,9 @@ template <class F> struct msm_run {
             uint4 *even_y = node_y + (size_t)column * P * (half + quarter);
             size_t count = plan->buckets;
             const int levels = column ? plan->high : plan->low;
-            for (int l = 0; l < levels; l++) {
+            const int length = 1 << (column ? plan->low : plan->high);
+            int l = 0;
+            for (; l < levels && count > few; l++) {
                 count >>= 1;
                 uint4 *out_x = l % 2 ? even_x + P * half : even_x;
                 uint4 *out_y = l % 2 ? even_y + P * half : even_y;
@@ -266,9 +273,15 @@ template <class F> struct msm_run {
                 in_x = out_x;
                 in_y = out_y;
             }
-            weighted_sums<F><<<(unsigned)plan->blocks, weighted_shape<F>::threads, 0, s>>>(
-                results + 2 * plan->blocks * column, in_x, in_y,
-                1 << (column ? plan->low : plan->high), true);
+            const int fold = 1 << (levels - l), width = fold < widest ? fold : widest;
+            const u32 outputs = (u32)(plan->blocks * (size_t)length);
+            uint4 *to = folded + 4 * P * (plan->blocks << plan->high) * column;
+            fold_points<F><<<blocks_for(outputs, T / width), T, 0, s>>>(
+                to, in_x, in_y, outputs, length, fold, width, column ? 1 : fold,
+                column ? length : 1);
+            CUZK_LAUNCHED(fold_points);
+            weighted_sums<F><<<(unsigned)plan->blocks, T, 0, s>>>(
+                results + 2 * plan->blocks * column, to, length);
             CUZK_LAUNCHED(weighted_sums);
         }
         CUZK_CUDA(cudaEventRecord(device->join, device->side2));
