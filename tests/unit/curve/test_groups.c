@@ -81,6 +81,12 @@
                 ops->g##_to_affine(&sum, &negative);                                               \
                 sum = g##_sum(ops, &sum, &pa, NULL);                                               \
                 assert_memory_equal(&sum, &infinity, sizeof sum);                                  \
+                struct bls12_381_##g twice; /* pa has a = 0 among its cases: infinity */           \
+                ops->g##_from_affine(&twice, &pa);                                                 \
+                ops->g##_double(&twice, &twice);                                                   \
+                ops->g##_to_affine(&sum, &twice);                                                  \
+                want = g##_sum(ops, &pa, &pa, NULL);                                               \
+                assert_memory_equal(&sum, &want, sizeof sum);                                      \
                 assert_true(ops->g##_in_subgroup(&pa));                                            \
             }                                                                                      \
             struct bls12_381_##g##_affine off = g##_generator;                                     \
