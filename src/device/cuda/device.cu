@@ -108,25 +108,21 @@ static cuzk_status open_parts(struct cuzk_cuda *device, struct cuzk_error *err)
 }
 
 // The driver takes memory for a kernel's code and stack when the kernel is first launched, and
-// keeps it. The largest stacks are those of the last sums of G2; they are taken now, by the sum of
-// one point at infinity, so that what the driver holds beside the pool is known from the start.
+// keeps it. The largest stack is that of G2's multi-exponentiations; it is taken now, by one of a
+// single point at infinity, so that what the driver holds beside the pool is known from the start.
 static cuzk_status settle(struct cuzk_cuda *device, struct cuzk_error *err)
 {
-    const uint64_t bit = 1;
-    void *point = NULL, *bits = NULL;
+    const uint64_t point = sizeof(struct bls12_381_g2_affine);
+    void *zeros = NULL;
     struct bls12_381_g2 sum;
-    cuzk_status status = cuzk_cuda_alloc(device, &point, CUZK_PURPOSE_OTHER,
-                                         sizeof(struct bls12_381_g2_affine), err);
+    cuzk_status status = cuzk_cuda_alloc(device, &zeros, CUZK_PURPOSE_OTHER,
+                                         point + sizeof(struct bls12_381_fr), err);
     if (status == CUZK_OK)
-        status = cuzk_cuda_alloc(device, &bits, CUZK_PURPOSE_OTHER, sizeof bit, err);
+        status = cuzk_cuda_clear(device, zeros, point + sizeof(struct bls12_381_fr), err);
     if (status == CUZK_OK)
-        status = cuzk_cuda_clear(device, point, sizeof(struct bls12_381_g2_affine), err);
-    if (status == CUZK_OK)
-        status = cuzk_cuda_upload(device, bits, &bit, sizeof bit, err);
-    if (status == CUZK_OK)
-        status = cuzk_cuda_bit_sum_g2(device, &sum, point, (const uint64_t *)bits, 1, err);
-    cuzk_cuda_free(device, point);
-    cuzk_cuda_free(device, bits);
+        status =
+            cuzk_cuda_msm_g2(device, &sum, zeros, NULL, (const uint8_t *)zeros + point, 1, err);
+    cuzk_cuda_free(device, zeros);
     return status == CUZK_OK ? pool_settle(device->memory, err) : status;
 }
 
