@@ -356,6 +356,28 @@ static cuzk_status mixed(struct bls12_381_g1 *out, const void *points, const voi
     return status;
 }
 
+/* The same scalars as one vector of elements, told apart on the device. */
+static void bench_classified(const struct bls12_381_fr *want, const struct bls12_381_fr *s,
+                             const void *points, const uint64_t *bits, unsigned lg)
+{
+    const size_t n = (size_t)1 << lg;
+    struct bls12_381_fr *all = calloc(n, sizeof *all);
+    if (all == NULL)
+        exit(1);
+    for (size_t i = 0; i < n; i++)
+        if (i % 50 == 0)
+            all[i] = s[i / 50];
+        else if (bits[i / 64] >> (i % 64) & 1)
+            all[i] = bls12_381_fr_one;
+    void *scalars = upload(all, n * sizeof *all);
+    free(all);
+    struct bls12_381_g1 got;
+    MEASURE(3, cuzk_cuda_msm_mixed_g1(device, &got, points, NULL, scalars, n, err));
+    report("MSM G1, the same as scalars", lg, best, median, (double)n * 128 / 1e9, scratch,
+           g1_is(&got, want));
+    cuzk_cuda_free(device, scalars);
+}
+
 static void bench_mixed(const struct bls12_381_fr *k, const struct bls12_381_fr *s,
                         const void *points, const void *values, unsigned lg)
 {
@@ -382,8 +404,9 @@ static void bench_mixed(const struct bls12_381_fr *k, const struct bls12_381_fr 
            g1_is(&got, &want));
     cuzk_cuda_free(device, db);
     cuzk_cuda_free(device, di);
-    free(bits);
     free(index);
+    bench_classified(&want, s, points, bits, lg);
+    free(bits);
 }
 
 int main(int argc, char **argv)

@@ -104,9 +104,30 @@ static struct bls12_381_fr NAME(scalar_, GROUP, )(size_t i, int pattern,
     case 6: /* small */
         bls12_381_fr_from_u64(&s, test_random() % 1000);
         return s;
-    default: /* of few values */
+    case 7: /* of few values */
         bls12_381_fr_from_u64(&s, 1 + i % 3);
         return i % 7 == 0 ? *same : s;
+    default: /* of each class, and at the ends of the short one, with both signs */
+        switch (test_random() % 8) {
+        case 0:
+            return bls12_381_fr_zero;
+        case 1:
+        case 2:
+            return bls12_381_fr_one;
+        case 3:
+            bls12_381_fr_from_u64(&s, UINT32_MAX - test_random() % 2);
+            break;
+        case 4:
+            bls12_381_fr_from_u64(&s, ((uint64_t)1 << 32) + test_random() % 2);
+            break;
+        case 5:
+            return test_random_fr();
+        default:
+            bls12_381_fr_from_u64(&s, test_random() >> 32);
+        }
+        if (test_random() % 2)
+            bls12_381_fr_neg(&s, &s);
+        return s;
     }
 }
 
@@ -129,6 +150,11 @@ static void NAME(test_msm_, GROUP, )(size_t n, int pattern, int scalars, bool in
     TEST_OK(NAME(cuzk_cuda_msm_, GROUP, )(device, &got, points, indexed ? di : NULL, ds, n, err));
     test_result(NAME(is_multiple_, GROUP, )(&got, &sum),
                 GROUP_TEXT(GROUP) " msm of %zu, points %d, scalars %d, index %d", n, pattern,
+                scalars, indexed);
+    TEST_OK(
+        NAME(cuzk_cuda_msm_mixed_, GROUP, )(device, &got, points, indexed ? di : NULL, ds, n, err));
+    test_result(NAME(is_multiple_, GROUP, )(&got, &sum),
+                GROUP_TEXT(GROUP) " mixed msm of %zu, points %d, scalars %d, index %d", n, pattern,
                 scalars, indexed);
     cuzk_cuda_free(device, points);
     cuzk_cuda_free(device, ds);
@@ -176,10 +202,10 @@ static void NAME(test_group_, GROUP, )(bool quick)
         for (int pattern = 0; pattern < 3; pattern++) {
             if (sizes[i] == 0 && pattern > 0)
                 continue;
-            for (int scalars = 0; scalars < 8; scalars++) {
+            for (int scalars = 0; scalars < 9; scalars++) {
                 if (sizes[i] > 5000 && pattern != 1 && scalars > 1)
                     continue;
-                if (quick && sizes[i] > 33 && scalars > 1)
+                if (quick && sizes[i] > 33 && scalars > 1 && scalars < 8)
                     continue;
                 NAME(test_msm_, GROUP, )(sizes[i], pattern, scalars, (scalars + pattern) % 3 == 2);
             }
@@ -190,11 +216,11 @@ static void NAME(test_group_, GROUP, )(bool quick)
     if (quick)
         return;
     /* every kind of scalars (uniform; 0, 1, -1, 2 among them; one value for all: one bucket a
-     * window; small; of few values) over points with infinity, repetitions and opposites, then
-     * uniform ones over plain points and over three */
+     * window; small; of few values; of each class) over points with infinity, repetitions and
+     * opposites, then uniform ones over plain points and over three */
     const size_t big = (size_t)1 << NAME(BIG_LOG2_, GROUP, );
-    for (int scalars = 0; scalars < 8; scalars++)
-        NAME(test_msm_, GROUP, )(big, NAME(POINTS_EDGE_, GROUP, ), scalars, scalars == 7);
+    for (int scalars = 0; scalars < 9; scalars++)
+        NAME(test_msm_, GROUP, )(big, NAME(POINTS_EDGE_, GROUP, ), scalars, scalars >= 7);
     NAME(test_msm_, GROUP, )((size_t)1 << 20, NAME(POINTS_PLAIN_, GROUP, ), 0, false);
     NAME(test_msm_, GROUP, )(big, NAME(POINTS_FEW_, GROUP, ), 0, true);
     NAME(test_msm_, GROUP, )(big, NAME(POINTS_FEW_, GROUP, ), 5, false);

@@ -1,7 +1,7 @@
-// The transposed matrices times a vector (setup_vectors.h): one block an instance, one thread a column.
-// Own variables belong to one instance alone and are stored; what comes to ports is kept apart, and
-// summed run by run in order of the variables (sorted once), so nothing is added atomically and the
-// result is the same in every run.
+// The transposed matrices times a vector (setup_vectors.h): one block an instance, one thread a
+// column. Own variables belong to one instance alone and are stored; what comes to ports is kept
+// apart, and summed run by run in order of the variables (sorted once), so nothing is added
+// atomically and the result is the same in every run.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "device/cuda/device.cuh"
@@ -37,9 +37,8 @@ __global__ void __launch_bounds__(column_threads)
             fr x = load_fr(at + 2 * (size_t)(instance.first_row + list[k].row));
             sum = add(sum, mul(x, load_fr(coefficients + 2 * (size_t)list[k].coefficient)));
         }
-        uint4 *to = v < t.ports
-                        ? port_sums + 2 * (size_t)(instance.first_port + v)
-                        : out + 2 * ((size_t)inputs + instance.first_aux + (v - t.ports));
+        uint4 *to = v < t.ports ? port_sums + 2 * (size_t)(instance.first_port + v)
+                                : out + 2 * ((size_t)inputs + instance.first_aux + (v - t.ports));
         store_fr(to, canonical(sum));
     }
 }
@@ -52,8 +51,8 @@ __global__ void count_up(u32 *out, u32 n)
 }
 
 // Sorted by tag: the first of each run adds the run to its variable.
-__global__ void add_ports(uint4 *out, const uint4 *port_sums, const u32 *tags, const u32 *order, u32 n,
-                          u32 inputs)
+__global__ void add_ports(uint4 *out, const uint4 *port_sums, const u32 *tags, const u32 *order,
+                          u32 n, u32 inputs)
 {
     u32 i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n || (i > 0 && tags[i - 1] == tags[i]))
@@ -166,8 +165,8 @@ static cuzk_status load_columns(struct cuzk_cuda_columns *c, struct cuzk_error *
     uint8_t *space = nullptr;
     size_t bytes = 0;
     CUZK_TRY(memory.get(&numbers, ports, err));
-    CUZK_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, c->layout->ports, tags, numbers, order,
-                                              (int)ports));
+    CUZK_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, c->layout->ports, tags, numbers,
+                                              order, (int)ports));
     CUZK_TRY(memory.get(&space, bytes, err));
     count_up<<<blocks_for(ports, 256), 256, 0, device->main>>>(numbers, ports);
     CUZK_LAUNCHED(count_up);

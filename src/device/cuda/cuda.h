@@ -100,6 +100,16 @@ cuzk_status cuzk_cuda_msm_g2(struct cuzk_cuda *device, struct bls12_381_g2 *out,
                              const uint32_t *index, const void *scalars, size_t n,
                              struct cuzk_error *err);
 
+/* The same for scalars of which many may be 0, 1 or short (s or -s below 2^32): they are told apart
+ * first and each class goes the way that is cheapest for it. For uniform ones it costs a few
+ * percent. */
+cuzk_status cuzk_cuda_msm_mixed_g1(struct cuzk_cuda *device, struct bls12_381_g1 *out,
+                                   const void *points, const uint32_t *index, const void *scalars,
+                                   size_t n, struct cuzk_error *err);
+cuzk_status cuzk_cuda_msm_mixed_g2(struct cuzk_cuda *device, struct bls12_381_g2 *out,
+                                   const void *points, const uint32_t *index, const void *scalars,
+                                   size_t n, struct cuzk_error *err);
+
 /* *out = sum of the points[i] whose bit i of `bits` is set (64-bit words on the device), i < n. */
 cuzk_status cuzk_cuda_bit_sum_g1(struct cuzk_cuda *device, struct bls12_381_g1 *out,
                                  const void *points, const uint64_t *bits, size_t n,

@@ -1,13 +1,12 @@
 // Points of a key file to the device's form (cuda.h): byte order, range, Montgomery form, curve.
+#include "device/cuda/cuda.h"
 #include "device/cuda/device.cuh"
 #include "device/cuda/kernels/fp.cuh"
 #include "device/cuda/kernels/fp2.cuh"
-#include "device/cuda/cuda.h"
 
 using namespace cuzk;
 
 namespace {
-
 
 struct curve_constants {
     fp r2, b; // R^2; 4 in Montgomery form
@@ -27,8 +26,8 @@ curve_constants constants()
     return {host_words(r2), host_words(b)};
 }
 
-// 48 bytes, big endian, 16-byte aligned; false if not below p. The flag bits are bits 381 to 383, so a
-// number with one of them is not below p either.
+// 48 bytes, big endian, 16-byte aligned; false if not below p. The flag bits are bits 381 to 383,
+// so a number with one of them is not below p either.
 CUZK_DEV bool read_coordinate(fp &out, const uint4 *raw, const fp &r2)
 {
     fp t;
@@ -53,7 +52,10 @@ CUZK_DEV bool read_coordinate(fp &out, const uint4 *raw, const fp &r2)
     return below;
 }
 
-CUZK_DEV bool equal(const fp &a, const fp &b) { return is_zero(sub(a, b)); }
+CUZK_DEV bool equal(const fp &a, const fp &b)
+{
+    return is_zero(sub(a, b));
+}
 
 __global__ void __launch_bounds__(128)
     decode_g1(uint4 *out, const uint4 *raw, u64 n, curve_constants k, unsigned long long *bad)
@@ -128,7 +130,7 @@ extern "C" cuzk_status cuzk_cuda_decode_g1(struct cuzk_cuda *device, void *out, 
 {
     auto launch = [=](unsigned long long *first) {
         decode_g1<<<blocks_for(n, 128), 128, 0, device->main>>>((uint4 *)out, (const uint4 *)raw, n,
-                                                               constants(), first);
+                                                                constants(), first);
     };
     return decode(device, n, bad, launch, err);
 }
@@ -138,7 +140,7 @@ extern "C" cuzk_status cuzk_cuda_decode_g2(struct cuzk_cuda *device, void *out, 
 {
     auto launch = [=](unsigned long long *first) {
         decode_g2<<<blocks_for(n, 128), 128, 0, device->main>>>((uint4 *)out, (const uint4 *)raw, n,
-                                                               constants(), first);
+                                                                constants(), first);
     };
     return decode(device, n, bad, launch, err);
 }

@@ -1,4 +1,5 @@
 // Multi-exponentiation over G1; a file of its own since the two groups compile side by side.
+#include "device/cuda/msm_parts.h"
 #include "kernels/msm.cuh"
 
 using namespace cuzk;
@@ -8,5 +9,13 @@ extern "C" cuzk_status cuzk_cuda_msm_g1(struct cuzk_cuda *device, struct bls12_3
                                         const void *scalars, size_t n, struct cuzk_error *err)
 {
     return msm<fp>(device, out, sizeof(struct bls12_381_g1_affine), points, index, scalars, n,
-                   cuzk_msm_finish_g1, err);
+                   full_bits, cuzk_msm_finish_g1, err);
+}
+
+extern "C" cuzk_status cuzk_cuda_msm_short_g1(struct cuzk_cuda *device, struct bls12_381_g1 *out,
+                                              const void *points, const uint32_t *index,
+                                              const void *scalars, size_t n, struct cuzk_error *err)
+{
+    return msm<fp>(device, out, sizeof(struct bls12_381_g1_affine), points, index, scalars, n,
+                   short_bits, cuzk_msm_finish_g1, err);
 }

@@ -134,17 +134,23 @@ static bool is_g2(const struct sum *sum)
     return sum->section == CUZK_QUERY_B2;
 }
 
-/* Adds scalars times points (points[index[i]] where index is not NULL). */
+/* Adds scalars times points (points[index[i]] where index is not NULL). h's coefficients are
+ * uniform; a witness's values, which come with an index, may be small. */
 static cuzk_status add_dense(struct cuda_device *device, struct sum *sum, const void *points,
                              const uint32_t *index, const void *scalars, size_t n,
                              struct cuzk_error *err)
 {
     const struct bls12_381_ops *curve = device->base.config.curve;
+    struct cuzk_cuda *cuda = device->cuda;
     struct bls12_381_g1 g1;
     struct bls12_381_g2 g2;
-    cuzk_status status = is_g2(sum)
-                             ? cuzk_cuda_msm_g2(device->cuda, &g2, points, index, scalars, n, err)
-                             : cuzk_cuda_msm_g1(device->cuda, &g1, points, index, scalars, n, err);
+    cuzk_status status;
+    if (is_g2(sum))
+        status = cuzk_cuda_msm_mixed_g2(cuda, &g2, points, index, scalars, n, err);
+    else if (index != NULL)
+        status = cuzk_cuda_msm_mixed_g1(cuda, &g1, points, index, scalars, n, err);
+    else
+        status = cuzk_cuda_msm_g1(cuda, &g1, points, index, scalars, n, err);
     if (status == CUZK_OK && is_g2(sum))
         curve->g2_add(&sum->g2, &sum->g2, &g2);
     else if (status == CUZK_OK)

@@ -84,7 +84,8 @@ struct element {
 struct not_zero {
     __host__ __device__ bool operator()(const element &e) const
     {
-        return (e.low.x | e.low.y | e.low.z | e.low.w | e.high.x | e.high.y | e.high.z | e.high.w) != 0;
+        return (e.low.x | e.low.y | e.low.z | e.low.w | e.high.x | e.high.y | e.high.z |
+                e.high.w) != 0;
     }
 };
 
@@ -132,22 +133,22 @@ extern "C" cuzk_status cuzk_cuda_combine(struct cuzk_cuda *device, void *c, cons
     CUZK_TRY(make_current(device, err));
     if (n == 0)
         return CUZK_OK;
-    combine<<<blocks_for(n, 256), 256, 0, device->main>>>((uint4 *)c, (const uint4 *)a,
-                                                         (const uint4 *)b, words_of_host(p),
-                                                         words_of_host(q), n);
+    combine<<<blocks_for(n, 256), 256, 0, device->main>>>(
+        (uint4 *)c, (const uint4 *)a, (const uint4 *)b, words_of_host(p), words_of_host(q), n);
     CUZK_LAUNCHED(combine);
     CUZK_CUDA(cudaStreamSynchronize(device->main));
     return CUZK_OK;
 }
 
 extern "C" cuzk_status cuzk_cuda_scale(struct cuzk_cuda *device, void *out, const void *a,
-                                       const struct bls12_381_fr *k, size_t n, struct cuzk_error *err)
+                                       const struct bls12_381_fr *k, size_t n,
+                                       struct cuzk_error *err)
 {
     CUZK_TRY(make_current(device, err));
     if (n == 0)
         return CUZK_OK;
     scale<<<blocks_for(n, 256), 256, 0, device->main>>>((uint4 *)out, (const uint4 *)a,
-                                                       words_of_host(k), n);
+                                                        words_of_host(k), n);
     CUZK_LAUNCHED(scale);
     CUZK_CUDA(cudaStreamSynchronize(device->main));
     return CUZK_OK;
@@ -165,8 +166,8 @@ extern "C" cuzk_status cuzk_cuda_add(struct cuzk_cuda *device, void *a, const vo
     return CUZK_OK;
 }
 
-extern "C" cuzk_status cuzk_cuda_squeeze(struct cuzk_cuda *device, void *out, const void *a, size_t n,
-                                         size_t *kept, struct cuzk_error *err)
+extern "C" cuzk_status cuzk_cuda_squeeze(struct cuzk_cuda *device, void *out, const void *a,
+                                         size_t n, size_t *kept, struct cuzk_error *err)
 {
     *kept = 0;
     CUZK_TRY(make_current(device, err));
@@ -176,8 +177,8 @@ extern "C" cuzk_status cuzk_cuda_squeeze(struct cuzk_cuda *device, void *out, co
     uint8_t *space = nullptr;
     u32 *count = nullptr, host_count = 0;
     size_t bytes = 0;
-    CUZK_CUDA(cub::DeviceSelect::If(nullptr, bytes, (const element *)a, (element *)out, (u32 *)nullptr,
-                                    (int)n, not_zero()));
+    CUZK_CUDA(cub::DeviceSelect::If(nullptr, bytes, (const element *)a, (element *)out,
+                                    (u32 *)nullptr, (int)n, not_zero()));
     CUZK_TRY(memory.get(&space, bytes, err));
     CUZK_TRY(memory.get(&count, 1, err));
     CUZK_CUDA(cub::DeviceSelect::If(space, bytes, (const element *)a, (element *)out, count, (int)n,

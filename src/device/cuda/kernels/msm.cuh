@@ -58,13 +58,23 @@ static inline int log2_buckets(const window_plan &w, int k)
     return k == w.windows - 1 ? w.bits[k] : w.bits[k] - 1;
 }
 
-static void plan_msm(msm_plan *p, size_t n, size_t elements_target)
+// Scalars below 2^bits in absolute value: all of Fr (254), or short ones (32).
+static constexpr int full_bits = 254, short_bits = 32;
+
+// No window has less than a tile of buckets, so short scalars take two windows or three.
+static inline int windows_for(size_t n, int bits)
+{
+    const int all = windows_for(n);
+    return bits == full_bits ? all : full_bits / all >= short_bits / 2 ? 2 : 3;
+}
+
+static void plan_msm(msm_plan *p, size_t n, int bits, size_t elements_target)
 {
     memset(p, 0, sizeof *p);
     p->n = n;
     window_plan &w = p->windows;
-    const int W = w.windows = windows_for(n);
-    const int top = (254 - (W - 1)) / W, rest = 254 - top, c0 = rest / (W - 1),
+    const int W = w.windows = windows_for(n, bits);
+    const int top = (bits - (W - 1)) / W, rest = bits - top, c0 = rest / (W - 1),
               wide = rest - c0 * (W - 1);
     for (int k = 0; k < W; k++)
         w.bits[k] = k == W - 1 ? top : c0 + (k >= W - 1 - wide);
@@ -331,13 +341,13 @@ static cuzk_status msm_sums(struct cuzk_cuda *device, const msm_plan *plan, cons
     return CUZK_OK;
 }
 
-// Cuts the sum until its scratch fits, and adds the parts.
+// Cuts the sum until its scratch fits, and adds the parts. bits: full_bits or short_bits.
 template <class F, class POINT>
-static cuzk_status msm(struct cuzk_cuda *device, POINT *out, size_t affine_bytes,
-                       const void *points, const u32 *index, const void *scalars, size_t n,
-                       void (*finish)(POINT *sum, const struct cuzk_msm_shape *shape,
-                                      const POINT *sums),
-                       struct cuzk_error *err)
+static cuzk_status
+msm(struct cuzk_cuda *device, POINT *out, size_t affine_bytes, const void *points, const u32 *index,
+    const void *scalars, size_t n, int bits,
+    void (*finish)(POINT *sum, const struct cuzk_msm_shape *shape, const POINT *sums),
+    struct cuzk_error *err)
 {
     CUZK_TRY(make_current(device, err));
     memset(out, 0, sizeof *out);
@@ -353,7 +363,7 @@ static cuzk_status msm(struct cuzk_cuda *device, POINT *out, size_t affine_bytes
     for (size_t done = 0; done < n;) {
         size_t now = n - done < part ? n - done : part;
         msm_plan plan;
-        plan_msm(&plan, now, elements);
+        plan_msm(&plan, now, bits, elements);
         cuzk_status status = msm_sums<F>(
             device, &plan, (const char *)points + (index == NULL ? done * affine_bytes : 0),
             index == NULL ? NULL : index + done, (const char *)scalars + done * sizeof(fr), err);
