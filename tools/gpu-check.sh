@@ -38,7 +38,8 @@ if [ -z "$(find_program device_test_cuda)" ]; then
     arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DCUZK_CUDA=ON -DCUZK_CUDA_ARCHS="${arch:-90}" >/dev/null &&
         cmake --build "$build" -j "$(nproc)" --target device_test_cuda device_test_fields \
-            device_test_finish device_test_pool device_test_backend device_test_lost device_sector cuda_bench || exit 1
+            device_test_finish device_test_pool device_test_backend device_test_lost device_sector cuda_bench \
+            groth16_slow_porep || exit 1
 fi
 
 row() { # NAME RC SECONDS LOG: a row of the table
@@ -55,7 +56,7 @@ row() { # NAME RC SECONDS LOG: a row of the table
     *) failed=1 ;;
     esac
     printf '| %-34s | %-11s | %4d s | %s |\n' "$1" "$verdict" "$3" \
-        "$(grep -E '[0-9]+ passed, [0-9]+ failed|ERROR SUMMARY|proofs in|refused|[0-9]+ wrong|skipped' "$4" |
+        "$(grep -E '[0-9]+ passed, [0-9]+ failed|\[  (PASSED|FAILED)  \]|ERROR SUMMARY|proofs in|refused|[0-9]+ wrong|skipped' "$4" |
             tail -2 | sed 's/^=* *//' | paste -sd';')" >>"$table"
 }
 run() { # NAME LIMIT COMMAND…: runs it, shows its output, adds a row
@@ -133,6 +134,7 @@ bench)
 sector)
     # Each key is made from one fixed waste, so that proofs can be held against tau. Speeds without a
     # watch on the driver's memory, then fewer proofs with one.
+    run "2 KiB as bellperson" 60 env CUZK_TEST_DEVICE=cuda "$(find_program groth16_slow_porep)"
     run "2 KiB" 60 "$sector" --circuit porep-2KiB --c1 "$small" --repeat "${REPEAT:-200}"
     run "2^24" 80 "$sector" --circuit porep-mini32 --c1 "$mini" --repeat "${REPEAT:-200}"
     run "2^24 watched" 40 "$sector" --circuit porep-mini32 --c1 "$mini" --repeat 10 --watch

@@ -497,8 +497,9 @@ static int run(const struct command *self, int argc, char **argv)
         {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
         {"memory", "BYTES", OPTION_BYTES, &memory, "most host memory to use, as 12GiB"},
         {"isa", "NAME", OPTION_TEXT, &settings.isa, "instruction set path (see `cuzk version`)"},
-        {"device", "NAME,…", OPTION_TEXT, &settings.device,
-         "where to prove: one or several, or cuda:all (see `cuzk devices`; default: auto)"},
+        {"device", "NAMES", OPTION_TEXT, &settings.device,
+         "where to prove: one, several with commas, or cuda:all (see `cuzk devices`; default: "
+         "auto)"},
         {"repeat", "N", OPTION_NUMBER, &repeat, "prove N times, and report each"},
         {"overlap", "0|1", OPTION_NUMBER, &job.overlap,
          "make and start proofs beside others (default: 1 on cards)"},

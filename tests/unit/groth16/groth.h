@@ -12,11 +12,18 @@
 #define KEYS CUZK_VECTORS_DIR "/keys/"
 
 /* A context on the processor. */
+/* CUZK_TEST_DEVICE runs a test on another device than the processor. */
+static inline const char *test_device(void)
+{
+    const char *name = getenv("CUZK_TEST_DEVICE");
+    return name != NULL ? name : "cpu";
+}
+
 static inline struct cuzk_context *make_context(unsigned threads, const char *isa)
 {
     struct cuzk_error err;
     struct cuzk_context *context;
-    struct cuzk_options options = {.threads = threads, .isa = isa, .device = "cpu"};
+    struct cuzk_options options = {.threads = threads, .isa = isa, .device = test_device()};
     assert_ok(cuzk_context_create(&context, &options, &err), err);
     return context;
 }

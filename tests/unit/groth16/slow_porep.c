@@ -1,6 +1,7 @@
 /* A real sector of 2 KiB, the whole way: the 1.1 GB key from the given waste has bellperson's
  * SHA-256, the proofs of three sectors for the given r and s are its bytes, and memory stays in its
- * bounds, by our account and by the kernel's.
+ * bounds, by our account and by the kernel's. With CUZK_TEST_DEVICE=cuda the same on a card, whose
+ * driver takes host memory of its own: memory is then held by the account alone.
  */
 #include "unit/groth16/groth.h"
 
@@ -120,9 +121,12 @@ static void test_prove(void **state)
         uint64_t bound, device;
         cuzk_key_proof_memory(key, &bound, &device);
         assert_true(ours <= bound + ((uint64_t)16 << 20)); /* circuit and witness */
-        assert_true(sampler.highest <= MOST_ANONYMOUS);
-        uint64_t slack = ours * 3 / 100 + ((uint64_t)64 << 20);
-        assert_true(kernel <= ours + slack && ours <= kernel + slack);
+        assert_true(ours <= MOST_ANONYMOUS);
+        if (strcmp(test_device(), "cpu") == 0) {
+            uint64_t slack = ours * 3 / 100 + ((uint64_t)64 << 20);
+            assert_true(sampler.highest <= MOST_ANONYMOUS);
+            assert_true(kernel <= ours + slack && ours <= kernel + slack);
+        }
 
         free(c1);
         cuzk_porep_sector_destroy(sector);
