@@ -61,6 +61,12 @@ cuzk_status cuzk_cuda_upload(struct cuzk_cuda *device, void *to, const void *fro
                              struct cuzk_error *err);
 cuzk_status cuzk_cuda_download(struct cuzk_cuda *device, void *to, const void *from, uint64_t bytes,
                                struct cuzk_error *err);
+/* How uploads copy into the staging: `copy` in place of memcpy, from the calling thread, for 1 MiB or
+ * more. context must outlive the device. */
+typedef void cuzk_cuda_copy(void *context, void *to, const void *from, size_t bytes);
+void cuzk_cuda_copy_with(struct cuzk_cuda *device, cuzk_cuda_copy *copy, void *context);
+/* Host memory that an open device holds pinned. */
+uint64_t cuzk_cuda_pinned_bytes(void);
 cuzk_status cuzk_cuda_clear(struct cuzk_cuda *device, void *p, uint64_t bytes,
                             struct cuzk_error *err);
 

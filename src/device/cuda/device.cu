@@ -100,8 +100,7 @@ static cuzk_status open_parts(struct cuzk_cuda *device, struct cuzk_error *err)
         CUZK_CUDA(cudaEventCreateWithFlags(events[i], cudaEventDisableTiming));
     for (int i = 0; i < max_windows; i++)
         CUZK_CUDA(cudaEventCreateWithFlags(&device->totals_copied[i], cudaEventDisableTiming));
-    CUZK_CUDA(cudaMallocHost((void **)&device->totals,
-                             sizeof *device->totals * max_windows * max_levels));
+    CUZK_CUDA(cudaMallocHost((void **)&device->totals, totals_bytes));
     CUZK_CUDA(cudaMallocHost((void **)&device->staging, 2 * staging_bytes));
     CUZK_CUDA(cudaMallocHost(&device->results, results_bytes));
     return pool_create(&device->memory, device, err);
@@ -187,6 +186,17 @@ extern "C" void cuzk_cuda_close(struct cuzk_cuda *device)
     cuzk_free(device);
 }
 
+extern "C" void cuzk_cuda_copy_with(struct cuzk_cuda *device, cuzk_cuda_copy *copy, void *context)
+{
+    device->copy = copy;
+    device->copy_context = context;
+}
+
+extern "C" uint64_t cuzk_cuda_pinned_bytes(void)
+{
+    return totals_bytes + 2 * staging_bytes + results_bytes;
+}
+
 extern "C" cuzk_status cuzk_cuda_upload(struct cuzk_cuda *device, void *to, const void *from,
                                         uint64_t bytes, struct cuzk_error *err)
 {
@@ -196,7 +206,10 @@ extern "C" cuzk_status cuzk_cuda_upload(struct cuzk_cuda *device, void *to, cons
         size_t part = bytes - done < staging_bytes ? (size_t)(bytes - done) : staging_bytes;
         uint8_t *stage = device->staging + half * staging_bytes;
         CUZK_CUDA(cudaEventSynchronize(device->staged[half]));
-        memcpy(stage, (const uint8_t *)from + done, part);
+        if (device->copy != NULL && part >= (size_t)1 << 20)
+            device->copy(device->copy_context, stage, (const uint8_t *)from + done, part);
+        else
+            memcpy(stage, (const uint8_t *)from + done, part);
         CUZK_CUDA(cudaMemcpyAsync((uint8_t *)to + done, stage, part, cudaMemcpyHostToDevice,
                                   device->main));
         CUZK_CUDA(cudaEventRecord(device->staged[half], device->main));

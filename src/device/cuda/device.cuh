@@ -29,8 +29,10 @@ struct cuzk_cuda {
     // prepares the next step: their blocks then fill the gaps of main's and do not displace them.
     cudaStream_t main, side, side2;
     cudaEvent_t fork, join, list_planned[2], list_done[2], totals_copied[cuzk::max_windows];
-    uint32_t *totals; // pinned, max_windows * max_levels
-    uint8_t *staging; // pinned, 2 * staging_bytes
+    uint32_t *totals;     // pinned, max_windows * max_levels
+    uint8_t *staging;     // pinned, 2 * staging_bytes
+    cuzk_cuda_copy *copy; // into the staging; NULL: memcpy
+    void *copy_context;
     cudaEvent_t staged[2];
     void *results;  // pinned, results_bytes
     void *twiddles; // NTT table of 2^twiddle_log2 factors and a few more; NULL: none yet
@@ -42,7 +44,8 @@ struct cuzk_cuda {
 
 namespace cuzk {
 
-static constexpr size_t staging_bytes = 8u << 20, results_bytes = 4u << 20;
+static constexpr size_t staging_bytes = 8u << 20, results_bytes = 4u << 20,
+                        totals_bytes = sizeof(uint32_t) * max_windows * max_levels;
 
 // How often the context of a device was destroyed because it was lost, by index: what was set for
 // its kernels before is void.
