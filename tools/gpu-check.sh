@@ -38,8 +38,8 @@ if [ -z "$(find_program device_test_cuda)" ]; then
     arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d .)
     cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DCUZK_CUDA=ON -DCUZK_CUDA_ARCHS="${arch:-90}" >/dev/null &&
         cmake --build "$build" -j "$(nproc)" --target device_test_cuda device_test_fields \
-            device_test_finish device_test_pool device_test_backend device_test_lost device_sector cuda_bench \
-            groth16_slow_porep || exit 1
+            device_test_finish device_test_pool device_test_plan device_test_backend device_test_lost \
+            device_sector cuda_bench groth16_slow_porep || exit 1
 fi
 
 row() { # NAME RC SECONDS LOG: a row of the table
@@ -103,6 +103,7 @@ quick)
     run fields 40 "$(find_program device_test_fields)"
     run finish 20 "$(find_program device_test_finish)"
     run pool 20 "$(find_program device_test_pool)"
+    run plan 20 "$(find_program device_test_plan)"
     run backend 60 "$(find_program device_test_backend)" "$vectors"
     run lost 50 "$(find_program device_test_lost)" "$vectors"
     sanitizer=${SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
