@@ -15,20 +15,27 @@ cuzk_status cuzk::cuda_failed(struct cuzk_cuda *device, cudaError_t code, const 
     (void)cudaGetLastError();
     bool sticky = cudaPeekAtLastError() != cudaSuccess || cudaStreamQuery(0) == code;
     (void)cudaGetLastError();
+    char name[16] = "cuda";
+    if (device != NULL)
+        snprintf(name, sizeof name, "cuda:%d", device->index);
     if (code == cudaErrorMemoryAllocation)
-        return cuzk_fail(err, CUZK_E_DEVICE_MEMORY, "cuda:%d: %s: %s", device ? device->index : -1,
-                         call, cudaGetErrorString(code));
-    if (sticky && device != NULL)
+        return cuzk_fail(err, CUZK_E_DEVICE_MEMORY, "%s: %s: %s", name, call,
+                         cudaGetErrorString(code));
+    if (!sticky)
+        return cuzk_fail(err, CUZK_E_DEVICE, "%s: %s: %s", name, call, cudaGetErrorString(code));
+    if (device != NULL)
         device->lost = true;
-    return cuzk_fail(err, sticky ? CUZK_E_DEVICE_LOST : CUZK_E_DEVICE, "cuda:%d: %s: %s",
-                     device ? device->index : -1, call, cudaGetErrorString(code));
+    return cuzk_fail(err, CUZK_E_DEVICE_LOST,
+                     "%s: %s: %s; the device is lost to this process: start the program anew", name,
+                     call, cudaGetErrorString(code));
 }
 
 cuzk_status cuzk::make_current(struct cuzk_cuda *device, struct cuzk_error *err)
 {
     if (device->lost)
         return cuzk_fail(err, CUZK_E_DEVICE_LOST,
-                         "cuda:%d: lost by an earlier error; open it again", device->index);
+                         "cuda:%d: lost by an earlier error: start the program anew",
+                         device->index);
     CUZK_CUDA(cudaSetDevice(device->index));
     return CUZK_OK;
 }
