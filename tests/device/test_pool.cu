@@ -253,12 +253,47 @@ static void gap(uint64_t physical, uint64_t limit)
     close_pool(&device);
 }
 
+// Sizes and addresses that no one should ask for, and the budget used to its last byte.
+static void edges(void)
+{
+    struct cuzk_cuda device;
+    open_pool(&device, 200, 2 * chunk);
+    for (int i = 0; i < 2; i++)
+        test_result(!take_one(&device, UINT64_MAX - (uint64_t)i * 511), "all bytes there are");
+    test_result(!take_one(&device, 2 * chunk + 1), "a byte more than the budget");
+    test_result(take_one(&device, 0) && take_one(&device, 0), "no bytes");
+    check(&device, "no bytes", false);
+    test_result(!take_one(&device, 2 * chunk - 1024 + 1), "a byte more than is left");
+    test_result(take_one(&device, 2 * chunk - 1024), "all that is left");
+    check(&device, "all that is left", false);
+    const uint64_t foreign[] = {0, range - 512, range + 1, range + 1024 + 512, range + 4 * chunk};
+    for (uint64_t address : foreign)
+        cuzk_cuda_free(&device, (void *)address);
+    check(&device, "foreign addresses", false);
+    const buffer freed = buffers[0];
+    free_one(&device, 0);
+    cuzk_cuda_free(&device, (void *)(range + freed.at));
+    check(&device, "freed twice", false);
+    close_pool(&device);
+    // The kernels' offsets reach no further than this, however much memory there is.
+    const uint64_t reach = ((uint64_t)1 << 32) * 48, sizes[] = {1, 1535, 1536, 3072, 3073, 10000};
+    for (uint64_t physical : sizes) {
+        open_pool(&device, physical, UINT64_MAX);
+        const uint64_t reserved = device.memory->reserved, all = physical * chunk;
+        test_result(reserved <= reach && reserved >= (all < reach ? all : reach),
+                    "%llu bytes of addresses for %llu of memory", (unsigned long long)reserved,
+                    (unsigned long long)all);
+        close_pool(&device);
+    }
+}
+
 int main(void)
 {
     const char *seed = getenv("CUZK_TEST_SEED");
     if (seed != NULL)
         test_state = strtoull(seed, NULL, 0);
     printf("CUZK_TEST_SEED=%llu\n", (unsigned long long)test_state);
+    edges();
     gap(128, 40 * chunk);
     gap(40, UINT64_MAX);
     random_run(200, UINT64_MAX, false);

@@ -17,6 +17,7 @@
 namespace cuzk {
 
 static constexpr uint64_t chunk_bytes = 64ull << 20, granule = 512;
+static constexpr uint64_t pool_reach = ((uint64_t)1 << 32) * 48; // a multiple of chunk_bytes
 static constexpr uint8_t fresh_byte = 0xa5, guard_byte = 0x5a;
 
 struct block {
@@ -89,9 +90,8 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
     p->chunk = chunk_bytes;
     // Twice the memory, so that pieces do not use up the addresses, but no more than the kernels'
-    // 32-bit offsets reach (affine_add.cuh).
-    const uint64_t reach = ((uint64_t)1 << 32) * 48;
-    p->reserved = total < reach / 2 ? 2 * total : total < reach ? reach : total;
+    // 32-bit offsets reach (affine_add.cuh): of a larger memory the rest is not used.
+    p->reserved = total < pool_reach / 2 ? 2 * total : pool_reach;
     p->reserved = (p->reserved + p->chunk - 1) / p->chunk * p->chunk;
     CUresult code = p->call.reserve(&p->base, p->reserved, p->chunk, 0, 0);
     if (code != CUDA_SUCCESS) {
@@ -336,6 +336,8 @@ extern "C" cuzk_status cuzk_cuda_alloc(struct cuzk_cuda *device, void **out,
 {
     pool *p = device->memory;
     *out = NULL;
+    if (bytes > UINT64_MAX / 2)
+        bytes = UINT64_MAX / 2; // refused below; but rounded up it would be little
     bytes = bytes ? (bytes + granule - 1) / granule * granule : granule;
     if (p->guard)
         bytes += granule;
