@@ -1,6 +1,6 @@
 // The device's memory pool over a driver that is only counted, so without a device: what it hands
 // out never overlaps and is always backed, the account is right, it holds no more than the budget
-// where chunks can be given back, and it survives a driver that refuses.
+// where chunks can be given back, what goes back is cleared, and it survives a driver that refuses.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -9,7 +9,7 @@
 // A driver of `physical` chunks: which are mapped where.
 static const uint64_t chunk = 64ull << 20, slots = 512;
 static struct {
-    bool mapped[slots], accessible[slots];
+    bool mapped[slots], accessible[slots], cleared[slots];
     uint64_t created, mapped_count, physical, next, calls, refuse_at;
 } fake;
 static const CUdeviceptr range = 0x700000000000ull;
@@ -56,6 +56,7 @@ static CUresult fake_unmap(CUdeviceptr p, size_t)
 {
     const uint64_t i = (p - range) / chunk;
     test_result(fake.mapped[i], "a chunk is unmapped that was not mapped");
+    test_result(!fake.accessible[i] || fake.cleared[i], "a chunk is unmapped with what it held");
     fake.mapped[i] = fake.accessible[i] = false;
     fake.mapped_count--;
     return CUDA_SUCCESS;
@@ -65,6 +66,7 @@ static CUresult fake_access(CUdeviceptr p, size_t, const CUmemAccessDesc *, size
     if (refused())
         return CUDA_ERROR_UNKNOWN;
     fake.accessible[(p - range) / chunk] = true;
+    fake.cleared[(p - range) / chunk] = false;
     return CUDA_SUCCESS;
 }
 static cudaError_t fake_entry(const char *name, void **p, unsigned, unsigned long long,
@@ -94,6 +96,13 @@ static cudaError_t fake_info(size_t *free_bytes, size_t *total)
     *total = (size_t)(fake.physical * chunk);
     return cudaSuccess;
 }
+static cudaError_t fake_memset(void *to, int value, size_t bytes, cudaStream_t)
+{
+    const uint64_t i = ((CUdeviceptr)to - range) / chunk;
+    test_result(fake.accessible[i] && value == 0 && bytes == chunk, "not a chunk is cleared");
+    fake.cleared[i] = true;
+    return cudaSuccess;
+}
 static cudaError_t fake_nothing(void)
 {
     return cudaSuccess;
@@ -103,11 +112,15 @@ static cudaError_t fake_nothing(void)
 #define cudaMemGetInfo fake_info
 #define cudaDeviceSynchronize fake_nothing
 #define cudaSetDevice(index) fake_nothing()
+#define cudaStreamSynchronize(stream) fake_nothing()
+#define cudaMemsetAsync fake_memset
 #include "device/cuda/pool.cu"
 #undef cudaGetDriverEntryPointByVersion
 #undef cudaMemGetInfo
 #undef cudaDeviceSynchronize
 #undef cudaSetDevice
+#undef cudaStreamSynchronize
+#undef cudaMemsetAsync
 
 // of device.cu, which has the real driver
 cuzk_status cuzk::cuda_failed(struct cuzk_cuda *, cudaError_t, const char *call,

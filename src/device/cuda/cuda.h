@@ -1,9 +1,10 @@
 /* One CUDA device as the engine's C code sees it: memory, transforms, multi-exponentiations.
  *
  * Field elements and points have the host's layout (curve/bls12_381/points.h): Montgomery form,
- * affine infinity (0, 0). Device memory comes from a pool that only grows (pool.cu) and is charged
- * to the device's budget by purpose. All calls are synchronous for the caller and use streams of
- * the device inside; the device overlaps what it can.
+ * affine infinity (0, 0). Device memory comes from a pool (pool.cu), is charged to the device's
+ * budget by purpose, and goes back to the driver cleared; what a freed buffer held stays until then
+ * or until it is used again. All calls are synchronous for the caller
+ * and use streams of the device inside; the device overlaps what it can.
  *
  * Owner: whoever opens it. One thread at a time a device; several devices may be used from several
  * threads. After CUZK_E_DEVICE_LOST every call gives the same until the device is closed and opened
@@ -61,8 +62,8 @@ cuzk_status cuzk_cuda_upload(struct cuzk_cuda *device, void *to, const void *fro
                              struct cuzk_error *err);
 cuzk_status cuzk_cuda_download(struct cuzk_cuda *device, void *to, const void *from, uint64_t bytes,
                                struct cuzk_error *err);
-/* How uploads copy into the staging: `copy` in place of memcpy, from the calling thread, for 1 MiB or
- * more. context must outlive the device. */
+/* How uploads copy into the staging: `copy` in place of memcpy, from the calling thread, for 1 MiB
+ * or more. context must outlive the device. */
 typedef void cuzk_cuda_copy(void *context, void *to, const void *from, size_t bytes);
 void cuzk_cuda_copy_with(struct cuzk_cuda *device, cuzk_cuda_copy *copy, void *context);
 /* Host memory that an open device holds pinned. */

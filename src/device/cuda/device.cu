@@ -182,6 +182,8 @@ extern "C" void cuzk_cuda_close(struct cuzk_cuda *device)
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
         if (streams[i] != NULL)
             (void)cudaStreamDestroy(streams[i]);
+    if (device->staging != NULL) // witnesses went through it
+        cuzk_wipe(device->staging, 2 * staging_bytes);
     (void)cudaFreeHost(device->totals);
     (void)cudaFreeHost(device->staging);
     (void)cudaFreeHost(device->results);

@@ -45,7 +45,7 @@ struct pool {
     uint64_t reserved, top, held, used, chunk; // top: where the blocks end; held: what is backed
     uint64_t peak_held, peak_used, baseline;
     uint64_t overrun;
-    bool guard;
+    bool guard, settled;                   // settled: opened, so that secrets may be in it
     CUmemGenericAllocationHandle *handles; // by chunk; 0: not backed
     block *blocks;                         // by address, covering [0, top)
     size_t block_count, block_room;
@@ -109,9 +109,16 @@ cuzk_status pool_create(pool **out, struct cuzk_cuda *device, struct cuzk_error 
     return CUZK_OK;
 }
 
+// Clears a chunk, which may have held a witness or waste, and gives it back to the driver. Nothing
+// uses it any more.
 static void unback(pool *p, uint64_t chunk)
 {
-    (void)p->call.unmap(p->base + chunk * p->chunk, p->chunk);
+    const CUdeviceptr at = p->base + chunk * p->chunk;
+    const cudaStream_t stream = p->device->main;
+    if (p->settled && (cudaMemsetAsync((void *)at, 0, p->chunk, stream) != cudaSuccess ||
+                       cudaStreamSynchronize(stream) != cudaSuccess))
+        (void)cudaGetLastError(); // of a lost device nothing can be cleared, nor read
+    (void)p->call.unmap(at, p->chunk);
     (void)p->call.release(p->handles[chunk]);
     p->handles[chunk] = 0;
     p->held -= p->chunk;
@@ -421,6 +428,7 @@ cuzk_status cuzk::pool_settle(pool *p, struct cuzk_error *err)
     p->peak_held = p->held;
     CUZK_TRY(cuzk_cuda_driver_used(p->device, &p->baseline, err));
     p->baseline -= p->held;
+    p->settled = true;
     return CUZK_OK;
 }
 

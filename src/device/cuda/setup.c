@@ -3,7 +3,8 @@
  *
  * The Lagrange values at tau are one inverse transform of tau's powers (value i is tau^i at w^i, so
  * coefficient j is 1/n · sum of tau^i w^(-ij) = L_j(tau)). What is secret is cleared on the device
- * before its memory goes back to the pool.
+ * before its memory goes back to the pool; the kernels' scratch is cleared when the pool gives it
+ * back, at the end of the setup or, where it shares a chunk with what stays, of the device.
  */
 #include <string.h>
 
