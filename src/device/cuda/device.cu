@@ -15,19 +15,16 @@ cuzk_status cuzk::cuda_failed(struct cuzk_cuda *device, cudaError_t code, const 
     (void)cudaGetLastError();
     bool sticky = cudaPeekAtLastError() != cudaSuccess || cudaStreamQuery(0) == code;
     (void)cudaGetLastError();
-    char name[16] = "cuda";
-    if (device != NULL)
-        snprintf(name, sizeof name, "cuda:%d", device->index);
     if (code == cudaErrorMemoryAllocation)
-        return cuzk_fail(err, CUZK_E_DEVICE_MEMORY, "%s: %s: %s", name, call,
+        return cuzk_fail(err, CUZK_E_DEVICE_MEMORY, "cuda:%d: %s: %s", device->index, call,
                          cudaGetErrorString(code));
     if (!sticky)
-        return cuzk_fail(err, CUZK_E_DEVICE, "%s: %s: %s", name, call, cudaGetErrorString(code));
-    if (device != NULL)
-        device->lost = true;
+        return cuzk_fail(err, CUZK_E_DEVICE, "cuda:%d: %s: %s", device->index, call,
+                         cudaGetErrorString(code));
+    device->lost = true;
     return cuzk_fail(err, CUZK_E_DEVICE_LOST,
-                     "%s: %s: %s; the device is lost to this process: start the program anew", name,
-                     call, cudaGetErrorString(code));
+                     "cuda:%d: %s: %s; the device is lost to this process: start the program anew",
+                     device->index, call, cudaGetErrorString(code));
 }
 
 cuzk_status cuzk::make_current(struct cuzk_cuda *device, struct cuzk_error *err)
@@ -53,12 +50,13 @@ extern "C" int cuzk_cuda_count(void)
 extern "C" cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int index,
                                           struct cuzk_error *err)
 {
-    struct cuzk_cuda *device = NULL;
+    struct cuzk_cuda unopened = {}, *device = &unopened; // for errors
     cudaDeviceProp prop;
     memset(out, 0, sizeof *out);
     if (index < 0 || index >= cuzk_cuda_count())
         return cuzk_fail(err, CUZK_E_NOT_FOUND, "no CUDA device %d (%d are visible)", index,
                          cuzk_cuda_count());
+    device->index = index;
     CUZK_CUDA(cudaGetDeviceProperties(&prop, index));
     snprintf(out->name, sizeof out->name, "%.127s", prop.name);
     const unsigned char *u = (const unsigned char *)prop.uuid.bytes;
@@ -76,9 +74,10 @@ extern "C" cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int
 
 extern "C" cuzk_status cuzk_cuda_free_memory(uint64_t *bytes, int index, struct cuzk_error *err)
 {
-    struct cuzk_cuda *device = NULL;
+    struct cuzk_cuda unopened = {}, *device = &unopened; // for errors
     size_t free_bytes, total;
     *bytes = 0;
+    device->index = index;
     CUZK_CUDA(cudaSetDevice(index));
     CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
     *bytes = free_bytes;

@@ -398,9 +398,11 @@ extern "C" void cuzk_cuda_memory_read(const struct cuzk_cuda *device, struct cuz
 extern "C" cuzk_status cuzk_cuda_driver_used(const struct cuzk_cuda *opened, uint64_t *bytes,
                                              struct cuzk_error *err)
 {
-    struct cuzk_cuda *device = NULL; // so that a failure here marks none as lost: not its thread
+    // For errors; not the opened one, which a failure would mark as lost, on a thread not its own.
+    struct cuzk_cuda unopened = {}, *device = &unopened;
     size_t free_bytes = 0, total = 0;
     *bytes = 0;
+    device->index = opened->index;
     CUZK_CUDA(cudaSetDevice(opened->index));
     CUZK_CUDA(cudaMemGetInfo(&free_bytes, &total));
     *bytes = total - free_bytes;
