@@ -24,7 +24,7 @@ static cuzk_status launch_adds(struct cuzk_cuda *device, add_batch a, cudaStream
     const int slot = device->index % 64;
     int *resident = &resident_by_device[slot];
     if (*resident == 0 || asked_in[slot] != contexts[slot] || device->index >= 63) {
-        asked_in[slot] = contexts[slot];
+        const unsigned context = contexts[slot];
         CUZK_CUDA(cudaFuncSetAttribute(add_pairs<F, SOURCE>,
                                        cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
         CUZK_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(resident, add_pairs<F, SOURCE>, T,
@@ -33,6 +33,7 @@ static cuzk_status launch_adds(struct cuzk_cuda *device, add_batch a, cudaStream
             return cuzk_fail(err, CUZK_E_UNSUPPORTED,
                              "cuda:%d: a block of additions does not fit a multiprocessor",
                              device->index);
+        asked_in[slot] = context; // now that the kernel is set up
     }
     u32 slots = (u32)device->multiprocessors * (u32)*resident * T,
         per = (a.count + slots - 1) / slots;
