@@ -239,6 +239,7 @@ extern "C" cuzk_status cuzk_cuda_quotient(struct cuzk_cuda *device, void *a, voi
     CUZK_TRY(make_current(device, err));
     const size_t n = (size_t)1 << log2_size;
     const unsigned blocks = blocks_for(n, 256);
+    scratch running(device, CUZK_PURPOSE_NTT); // a failure waits for the kernels on the vectors
     multiply_vectors<<<blocks, 256, 0, device->main>>>((uint4 *)c, (const uint4 *)a,
                                                        (const uint4 *)b, n);
     CUZK_LAUNCHED(multiply_vectors);
@@ -254,5 +255,6 @@ extern "C" cuzk_status cuzk_cuda_quotient(struct cuzk_cuda *device, void *a, voi
     half_difference<<<blocks, 256, 0, device->main>>>((uint4 *)a, (const uint4 *)c, n);
     CUZK_LAUNCHED(half_difference);
     CUZK_CUDA(cudaStreamSynchronize(device->main));
+    running.finished = true;
     return CUZK_OK;
 }
