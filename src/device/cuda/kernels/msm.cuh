@@ -161,6 +161,16 @@ template <class F> struct msm_run {
         CUZK_TRY(memory.get(&nodes, P * (2 * node_room + 1), err));
         nodes = align_to<F>(nodes, points);
         node_y = nodes + P * node_room;
+        // Two buffers are near enough for the kernels' offsets, but the numbers of a section's
+        // later piece count from its beginning, which lies before the piece, perhaps before the
+        // pool.
+        if (points < (const void *)nodes &&
+            (uint64_t)((const char *)(node_y + P * node_room) - (const char *)points) / (16 * P) >
+                UINT32_MAX)
+            return cuzk_fail(err, CUZK_E_DEVICE_MEMORY,
+                             "cuda:%d: scratch of a multi-exponentiation lies too far from its "
+                             "points; free memory of the device",
+                             device->index);
         CUZK_TRY(memory.get(&prefix, P * (pairs + 2 * slack), err));
         CUZK_TRY(memory.get(&buckets, 2 * P * plan->buckets, err));
         bucket_y = buckets + P * plan->buckets;
