@@ -37,8 +37,6 @@ struct cuzk_cuda {
     void *results;  // pinned, results_bytes
     void *twiddles; // NTT table of 2^twiddle_log2 factors and a few more; NULL: none yet
     unsigned twiddle_log2;
-    int add_blocks[6]; // blocks of add_pairs that a multiprocessor holds, by group and source; 0:
-                       // ask
     bool lost;
 };
 
