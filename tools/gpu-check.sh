@@ -25,11 +25,19 @@ quick | bench | sector | two) ;;
 esac
 out=${OUT:-/tmp}
 vectors=${VECTORS:-tests/vectors}
+# One run at a time a user, wherever its logs go: two would hold each other's memory against themselves.
+exec 9>>"${TMPDIR:-/tmp}/gpu-check.$UID.lock" || exit 1
+if ! flock -n 9; then
+    echo "gpu-check.sh runs already" >&2
+    exit 1
+fi
+table=$out/$stage.table
+if ! mkdir -p "$out" || ! : >"$table"; then
+    echo "gpu-check.sh: no tables can be written to $out; set OUT" >&2
+    exit 1
+fi
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/gpu-check.XXXXXX") || exit 1
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$out"
-table=$out/$stage.table
-: >"$table"
 failed=0 # 1 if anything failed, else 77 if anything was skipped
 find_program() { # NAME: its path in the build tree
     find "$build" -name "$1" -type f -perm -u+x 2>/dev/null | head -1
