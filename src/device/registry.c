@@ -133,17 +133,19 @@ static cuzk_status resolve_cuda(struct choice *out, const char *name, struct cuz
     const struct cuzk_backend *cuda;
     struct cuzk_device_info *list;
     size_t count, index = 0;
+    unsigned long long n = 0;
+    const bool numbered = strncmp(name, "cuda:", 5) == 0;
+    if (numbered) {
+        char *end;
+        n = strtoull(name + 5, &end, 10);
+        if (name[5] < '0' || name[5] > '9' || *end != '\0')
+            return cuzk_fail(err, CUZK_E_ARGUMENT,
+                             "device %s: a number, or all, must follow cuda:", name);
+    }
     cuzk_status status = list_cuda(&cuda, &list, &count, name, err);
     if (status != CUZK_OK)
         return status;
-    if (strncmp(name, "cuda:", 5) == 0) {
-        char *end;
-        unsigned long long n = strtoull(name + 5, &end, 10);
-        if (name[5] < '0' || name[5] > '9' || *end != '\0') {
-            status = cuzk_fail(err, CUZK_E_ARGUMENT,
-                               "device %s: a number, or all, must follow cuda:", name);
-            goto done;
-        }
+    if (numbered) {
         if (n >= count) {
             status = cuzk_fail(err, CUZK_E_NOT_FOUND, "device %s: there are %zu, from cuda:0", name,
                                count);
