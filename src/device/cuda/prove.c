@@ -18,13 +18,21 @@ struct cuda_pending {
     enum cuzk_fault fault;
 };
 
+static uint64_t squeezed_bytes(const struct cuzk_query *query)
+{
+    return 8 * (uint64_t)cuzk_words(query->count) +
+           sizeof(struct bls12_381_fr) * (uint64_t)query->dense;
+}
+
 void cuzk_cuda_prove_needs(const struct cuzk_device_circuit *circuit,
                            const struct cuzk_device_key *key, uint64_t bytes[2])
 {
     (void)key;
-    const uint64_t n = (uint64_t)1 << circuit->qap->log2_domain;
-    /* Three vectors and the twiddles; a multi-exponentiation cuts itself to what is left. */
-    bytes[0] = ((uint64_t)1 << 18) * sizeof(struct bls12_381_g2_affine);
+    const struct cuzk_qap *qap = circuit->qap;
+    const uint64_t n = (uint64_t)1 << qap->log2_domain;
+    /* The scalars of two queries. Three vectors and the twiddles; a multi-exponentiation cuts
+     * itself to what is left. */
+    bytes[0] = squeezed_bytes(&qap->a) + squeezed_bytes(&qap->b);
     bytes[1] = 3 * n * sizeof(struct bls12_381_fr) + n * 64 + ((uint64_t)512 << 20);
 }
 
@@ -260,19 +268,6 @@ static cuzk_status section_sum(struct cuda_device *device, struct sum *sum,
     return status;
 }
 
-/* The same over a query's scalars. Takes the lock. */
-static cuzk_status query_sum(struct cuda_device *device, struct sum *sum,
-                             const struct cuda_key *key, enum cuzk_section section,
-                             const struct cuda_query *query, const struct scalars *scalars,
-                             double *seconds, struct cuzk_error *err)
-{
-    const struct weights w = {.query = query, .scalars = scalars};
-    (void)pthread_mutex_lock(&device->lock);
-    cuzk_status status = section_sum(device, sum, key, section, &w, seconds, err);
-    (void)pthread_mutex_unlock(&device->lock);
-    return status;
-}
-
 cuzk_status cuzk_cuda_prove_start(struct cuzk_device *base, struct cuzk_pending **out,
                                   const struct cuzk_device_key *key,
                                   const struct cuzk_device_circuit *circuit,
@@ -307,79 +302,89 @@ cuzk_status cuzk_cuda_prove_start(struct cuzk_device *base, struct cuzk_pending 
     return CUZK_OK;
 }
 
-/* A query's scalars squeezed on the host, in memory that is wiped, and copied. */
-static cuzk_status gather(struct cuda_device *device, struct scalars *out,
-                          const struct cuzk_pending *pending, const struct cuzk_query *query,
-                          const struct cuda_query *on_device, struct cuzk_error *err)
+/* A query's scalars squeezed on the host, in memory that is wiped. */
+struct squeezed {
+    void *bits, *values;
+    uint64_t bit_bytes, value_bytes;
+};
+
+static cuzk_status squeeze(struct squeezed *out, const struct cuzk_pending *pending,
+                           const struct cuzk_query *query, struct cuzk_budget *host,
+                           struct cuzk_error *err)
 {
-    struct cuzk_budget *host = device->base.config.host;
-    const uint64_t bit_bytes = 8 * (uint64_t)cuzk_words(query->count);
-    const uint64_t value_bytes = sizeof(struct bls12_381_fr) * (uint64_t)query->dense;
-    void *bits = NULL, *values = NULL;
-    cuzk_status status = cuzk_budget_alloc(host, &bits, CUZK_PURPOSE_WITNESS, bit_bytes, err);
+    out->bit_bytes = 8 * (uint64_t)cuzk_words(query->count);
+    out->value_bytes = sizeof(struct bls12_381_fr) * (uint64_t)query->dense;
+    cuzk_status status =
+        cuzk_budget_alloc(host, &out->bits, CUZK_PURPOSE_WITNESS, out->bit_bytes, err);
     if (status == CUZK_OK)
-        status = cuzk_budget_alloc(host, &values, CUZK_PURPOSE_WITNESS, value_bytes, err);
-    if (status == CUZK_OK) {
-        cuzk_query_gather(bits, values, pending->circuit->qap, query, pending->witness);
-        (void)pthread_mutex_lock(&device->lock);
-        status = upload_scalars(device, out, bits, values, on_device, err);
-        (void)pthread_mutex_unlock(&device->lock);
-    }
-    if (values != NULL)
-        cuzk_wipe(values, value_bytes);
-    cuzk_budget_free(host, bits, CUZK_PURPOSE_WITNESS, bit_bytes);
-    cuzk_budget_free(host, values, CUZK_PURPOSE_WITNESS, value_bytes);
+        status = cuzk_budget_alloc(host, &out->values, CUZK_PURPOSE_WITNESS, out->value_bytes, err);
+    if (status == CUZK_OK)
+        cuzk_query_gather(out->bits, out->values, pending->circuit->qap, query, pending->witness);
     return status;
 }
 
-static void release(struct cuda_device *device, struct scalars *s)
+static void drop(struct squeezed *s, struct cuzk_budget *host)
 {
-    (void)pthread_mutex_lock(&device->lock);
-    cuzk_cuda_free(device->cuda, s->buffer);
-    (void)pthread_mutex_unlock(&device->lock);
-    s->buffer = NULL;
+    if (s->values != NULL)
+        cuzk_wipe(s->values, s->value_bytes);
+    cuzk_budget_free(host, s->bits, CUZK_PURPOSE_WITNESS, s->bit_bytes);
+    cuzk_budget_free(host, s->values, CUZK_PURPOSE_WITNESS, s->value_bytes);
+    *s = (struct squeezed){0};
+}
+
+/* The sums of `count` sections over one query's scalars, which go to the device for it. The caller
+ * holds the lock. */
+static cuzk_status query_sums(struct cuda_device *device, struct sum *sums,
+                              const struct cuda_key *key, const enum cuzk_section *sections,
+                              const enum cuzk_stage *stages, size_t count, const uint64_t *bits,
+                              const struct bls12_381_fr *values, const struct cuda_query *query,
+                              double *seconds, struct cuzk_error *err)
+{
+    struct scalars s = {0};
+    const struct weights w = {.query = query, .scalars = &s};
+    cuzk_status status = upload_scalars(device, &s, bits, values, query, err);
+    for (size_t i = 0; i < count && status == CUZK_OK; i++)
+        status = section_sum(device, &sums[i], key, sections[i], &w, &seconds[stages[i]], err);
+    cuzk_cuda_free(device->cuda, s.buffer);
+    return status;
 }
 
 cuzk_status cuzk_cuda_prove_finish(struct cuzk_pending *base, struct cuzk_sums *out,
                                    struct cuzk_stages *stages, struct cuzk_error *err)
 {
+    static const enum cuzk_section sections[] = {CUZK_L, CUZK_QUERY_A, CUZK_QUERY_B1,
+                                                 CUZK_QUERY_B2};
+    static const enum cuzk_stage names[] = {CUZK_STAGE_MSM_L, CUZK_STAGE_MSM_A, CUZK_STAGE_MSM_B1,
+                                            CUZK_STAGE_MSM_B2};
     struct cuda_pending *pending = (struct cuda_pending *)base;
     struct cuda_device *device = cuda_of(base->device);
     const struct cuda_circuit *circuit = (const struct cuda_circuit *)base->circuit;
     const struct cuda_key *key = (const struct cuda_key *)base->key;
     const struct cuzk_qap *qap = base->circuit->qap;
-    struct cuzk_sums sums = {.h = pending->h};
-    struct sum sum = {0};
-    struct scalars s = {0};
+    struct cuzk_budget *host = device->base.config.host;
+    struct squeezed a = {0}, b = {0};
+    struct sum sum[4] = {{0}};
     double *seconds = stages->seconds;
     memset(out, 0, sizeof *out);
+    /* The host's part first, beside another proof's start: the device then does not wait for it. */
+    cuzk_status status = squeeze(&a, base, &qap->a, host, err);
+    if (status == CUZK_OK)
+        status = squeeze(&b, base, &qap->b, host, err);
     (void)pthread_mutex_lock(&device->lock);
-    cuzk_status status =
-        upload_scalars(device, &s, base->witness->bits, base->witness->values, &circuit->l, err);
+    if (status == CUZK_OK)
+        status = query_sums(device, sum, key, sections, names, 1, base->witness->bits,
+                            base->witness->values, &circuit->l, seconds, err);
+    if (status == CUZK_OK)
+        status = query_sums(device, sum + 1, key, sections + 1, names + 1, 1, a.bits, a.values,
+                            &circuit->a, seconds, err);
+    if (status == CUZK_OK)
+        status = query_sums(device, sum + 2, key, sections + 2, names + 2, 2, b.bits, b.values,
+                            &circuit->b, seconds, err);
     (void)pthread_mutex_unlock(&device->lock);
-    if (status == CUZK_OK)
-        status =
-            query_sum(device, &sum, key, CUZK_L, &circuit->l, &s, &seconds[CUZK_STAGE_MSM_L], err);
-    sums.l = sum.g1;
-    release(device, &s);
-    if (status == CUZK_OK)
-        status = gather(device, &s, base, &qap->a, &circuit->a, err);
-    if (status == CUZK_OK)
-        status = query_sum(device, &sum, key, CUZK_QUERY_A, &circuit->a, &s,
-                           &seconds[CUZK_STAGE_MSM_A], err);
-    sums.a = sum.g1;
-    release(device, &s);
-    if (status == CUZK_OK)
-        status = gather(device, &s, base, &qap->b, &circuit->b, err);
-    if (status == CUZK_OK)
-        status = query_sum(device, &sum, key, CUZK_QUERY_B1, &circuit->b, &s,
-                           &seconds[CUZK_STAGE_MSM_B1], err);
-    sums.b1 = sum.g1;
-    if (status == CUZK_OK)
-        status = query_sum(device, &sum, key, CUZK_QUERY_B2, &circuit->b, &s,
-                           &seconds[CUZK_STAGE_MSM_B2], err);
-    sums.b2 = sum.g2;
-    release(device, &s);
+    drop(&a, host);
+    drop(&b, host);
+    struct cuzk_sums sums = {
+        .h = pending->h, .l = sum[0].g1, .a = sum[1].g1, .b1 = sum[2].g1, .b2 = sum[3].g2};
     if (pending->fault == CUZK_FAULT_BUCKET)
         sums.l.x.l[0] ^= 1;
     if (status == CUZK_OK)
