@@ -23,6 +23,14 @@ quick | bench | sector | two) ;;
     exit 2
     ;;
 esac
+if ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+    echo "no GPU: skipped"
+    exit 77
+fi
+if [ -f "$build/CMakeCache.txt" ] && ! grep -q '^CUZK_CUDA:STRING=ON' "$build/CMakeCache.txt"; then
+    echo "$build: a build tree without CUZK_CUDA=ON: name another" >&2
+    exit 2
+fi
 out=${OUT:-/tmp}
 vectors=${VECTORS:-tests/vectors}
 # One run at a time a user, wherever its logs go: two would hold each other's memory against themselves.

@@ -44,6 +44,11 @@ CUZK_API cuzk_status cuzk_device_list(struct cuzk_device_info **out, size_t *cou
                                       struct cuzk_error *err);
 CUZK_API void cuzk_device_list_free(struct cuzk_device_info *list);
 
+/* 1 if this build has the CUDA backend, else 0. */
+CUZK_API int cuzk_device_built_with_cuda(void);
+/* One sentence: how many CUDA devices there are, or why none. */
+CUZK_API cuzk_status cuzk_device_cuda_note(char note[160], struct cuzk_error *err);
+
 /* The device's description, and one sentence that says why it was taken. Both live as long as it.
  */
 CUZK_API const struct cuzk_device_info *cuzk_device_describe(const struct cuzk_device *device);

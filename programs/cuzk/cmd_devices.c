@@ -30,6 +30,10 @@ static int run(const struct command *self, int argc, char **argv)
     }
     output_array_end(&out);
     cuzk_device_list_free(list);
+    char note[160];
+    if (cuzk_device_cuda_note(note, &err) != CUZK_OK)
+        return output_fail(&out, &err, EXIT_FAILED);
+    output_text(&out, "cuda", note);
     return output_finish(&out, EXIT_DONE);
 }
 

@@ -103,7 +103,8 @@ struct session {
     struct cuzk_witness *witness;     /* a dump's own */
     struct cuzk_porep_sector *sector; /* of C1 */
     uint32_t partitions;
-    bool key_checked; /* in full, and found sound */
+    enum cuzk_key_mode mode; /* of a key from a file */
+    bool key_checked;        /* in full, and found sound */
     uint8_t *proofs;
 };
 
@@ -166,6 +167,37 @@ static cuzk_status make_key(struct session *s, const struct job *job, struct cuz
     return status;
 }
 
+/* True where each card has room for a proof's vectors beside the key that it keeps. */
+static bool proof_fits(const struct session *s)
+{
+    uint64_t host, device;
+    cuzk_key_proof_memory(s->key, &host, &device);
+    for (size_t i = 0; i < s->context->device_count; i++) {
+        struct cuzk_account a;
+        if (is_processor(s->context->devices[i]))
+            continue;
+        cuzk_budget_read(s->context->devices[i]->memory, &a);
+        if (a.limit - a.used < device)
+            return false;
+    }
+    return true;
+}
+
+/* A key that a card cannot keep beside a proof is streamed from its file, proof by proof. */
+static cuzk_status open_key(struct session *s, const char *path, struct cuzk_error *err)
+{
+    s->mode = key_mode(s->context);
+    cuzk_status status = cuzk_key_open(&s->key, s->relation, path, s->mode, err);
+    if (s->mode == CUZK_KEY_STREAMED ||
+        (status != CUZK_OK && status != CUZK_E_DEVICE_MEMORY && status != CUZK_E_BUDGET) ||
+        (status == CUZK_OK && proof_fits(s)))
+        return status;
+    cuzk_key_close(s->key);
+    s->key = NULL;
+    s->mode = CUZK_KEY_STREAMED;
+    return cuzk_key_open(&s->key, s->relation, path, s->mode, err);
+}
+
 /* Reads the input, makes the circuit and opens the key. */
 static cuzk_status session_start(struct session *s, const struct job *job,
                                  const struct cuzk_options *options, struct cuzk_error *err)
@@ -196,9 +228,7 @@ static cuzk_status session_start(struct session *s, const struct job *job,
     if (status == CUZK_OK && job->c1 == NULL && s->witness == NULL)
         status = cuzk_fail(err, CUZK_E_FORMAT, "%s: holds no witness to prove", job->r1cs);
     if (status == CUZK_OK)
-        status = job->make_key != NULL
-                     ? make_key(s, job, err)
-                     : cuzk_key_open(&s->key, s->relation, key, key_mode(s->context), err);
+        status = job->make_key != NULL ? make_key(s, job, err) : open_key(s, key, err);
     if (status != CUZK_OK)
         return status;
     s->partitions = params != NULL ? params->partitions : 1;
@@ -452,9 +482,10 @@ static cuzk_status prove(struct output *out, const struct job *job,
     }
     output_number(out, "partitions", s.partitions);
     output_bool(out, "insecure_rs", job->rs != NULL);
-    if (job->make_key == NULL)
+    if (job->make_key == NULL) {
         output_bool(out, "key_checked_in_full", s.key_checked);
-    if (job->make_key != NULL) {
+        output_text(out, "key", s.mode == CUZK_KEY_DECODED ? "kept" : "streamed");
+    } else {
         output_text(out, "development_key", "made in memory");
         output_bool(out, "insecure_waste", job->waste != NULL);
     }
@@ -478,7 +509,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct cuzk_options settings = {0};
     const char *rs_text = NULL;
     struct option_number miner = {0}, sector = {0}, threads = {0}, memory = {0},
-                         repeat = {.value = 1};
+                         device_memory = {0}, repeat = {.value = 1};
     const struct option_spec options[] = {
         {"params", "KEY.params", OPTION_INPUT, &job.params,
          "the proving key (default: the network's, where the parameters are kept)"},
@@ -496,9 +527,12 @@ static int run(const struct command *self, int argc, char **argv)
          "fixed randomness in hex, little-endian: for tests, it gives the witness away"},
         {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
         {"memory", "BYTES", OPTION_BYTES, &memory, "most host memory to use, as 12GiB"},
+        {"device-memory", "BYTES", OPTION_BYTES, &device_memory,
+         "most memory of each card to use (default: what is free)"},
         {"isa", "NAME", OPTION_TEXT, &settings.isa, "instruction set path (see `cuzk version`)"},
         {"device", "NAMES", OPTION_TEXT, &settings.device,
-         "where to prove: one, several with commas, or cuda:all (see `cuzk devices`; default: "
+         "where to prove: one, several with commas, or cuda:all (see `cuzk devices --help`; "
+         "default: "
          "auto)"},
         {"repeat", "N", OPTION_NUMBER, &repeat, "prove N times, and report each"},
         {"overlap", "0|1", OPTION_NUMBER, &job.overlap,
@@ -547,6 +581,7 @@ static int run(const struct command *self, int argc, char **argv)
     job.repeat = repeat.value;
     settings.threads = (unsigned)threads.value;
     settings.memory_limit = memory.value;
+    settings.device_memory_limit = device_memory.value;
     cuzk_status status = prove(&out, &job, &settings, &err);
     cuzk_wipe(&rs, sizeof rs);
     if (status != CUZK_OK)

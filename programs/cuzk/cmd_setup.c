@@ -20,7 +20,7 @@ static int run(const struct command *self, int argc, char **argv)
         {"insecure-waste", "FILE.json", OPTION_INPUT, &waste,
          "take the waste from a file: for tests, whoever knows it can forge"},
         {"threads", "N", OPTION_NUMBER, &threads, "threads to use (default: one a processor)"},
-        {"memory", "BYTES", OPTION_BYTES, &memory, "most memory to use, as 12GiB"},
+        {"memory", "BYTES", OPTION_BYTES, &memory, "most host memory to use, as 12GiB"},
         {"isa", "NAME", OPTION_TEXT, &isa, "instruction set path (see `cuzk version`)"},
         {"device", "NAME", OPTION_TEXT, &device, "where to compute: one device (default: cpu)"},
     };

@@ -1,6 +1,7 @@
 /* cuzk version: what this build is, and which of its paths this machine can take. */
 #include "base/os.h"
 #include "curve/bls12_381/ops.h"
+#include "cuzk/device.h"
 #include "cuzk/groth16.h"
 #include "options.h"
 
@@ -15,6 +16,7 @@ static int run(const struct command *self, int argc, char **argv)
     cuzk_os_cpu_read(&cpu);
     output_text(&out, "version", cuzk_version());
     output_text(&out, "isa", cuzk_isa_name());
+    output_text(&out, "cuda", cuzk_device_built_with_cuda() ? "built in" : "not built in");
     output_text(&out, "processor", cpu.model);
     output_number(&out, "processors", cuzk_os_processors());
     output_bytes(&out, "memory_limit", cuzk_os_memory_limit());

@@ -26,12 +26,12 @@ _cuzk()
         return ;;
     --params | --vk | --proof | --c1 | --statement | --public | --r1cs | --chunks | --insecure-waste | --make-key)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-    --threads | --memory | --miner | --sector | --insecure-rs | --repeat | --overlap | --partition | --seed) return ;;
+    --threads | --memory | --device-memory | --miner | --sector | --insecure-rs | --repeat | --overlap | --partition | --seed) return ;;
     esac
     local options=""
     case $command in
     setup) options="--out --vk --insecure-waste --threads --memory --isa --device" ;;
-    prove) options="--params --make-key --insecure-waste --c1 --r1cs --out --circuit --miner --sector --insecure-rs --threads --memory --isa --device --repeat --overlap" ;;
+    prove) options="--params --make-key --insecure-waste --c1 --r1cs --out --circuit --miner --sector --insecure-rs --threads --memory --device-memory --isa --device --repeat --overlap" ;;
     verify) options="--vk --proof --c1 --statement --public --r1cs --circuit --miner --sector" ;;
     inspect) options="--full --circuit --threads" ;;
     export) options="--vk --proof --c1 --statement --r1cs --circuit --partition --out" ;;

@@ -32,7 +32,7 @@ setup) _arguments \
   '--vk[where the verifying key goes]:file:_files' \
   '--insecure-waste[take the waste from a file: for tests]:file:_files' \
   '--threads[threads to use]:value:' \
-  '--memory[most memory to use]:value:' \
+  '--memory[most host memory to use]:value:' \
   '--isa[instruction set path]:path:(portable x86_64-adx)' \
   '--device[where to compute]:device:(auto cpu cuda cuda\:0)' \
   '--json[print JSON]' \
@@ -51,6 +51,7 @@ prove) _arguments \
   '--insecure-rs[fixed randomness: for tests]:value:' \
   '--threads[threads to use]:value:' \
   '--memory[most host memory to use]:value:' \
+  '--device-memory[most memory of each card to use]:value:' \
   '--isa[instruction set path]:path:(portable x86_64-adx)' \
   '--device[where to prove]:device:(auto cpu cuda cuda\:0 cuda\:all)' \
   '--repeat[prove N times]:value:' \

@@ -76,6 +76,31 @@ void cuzk_device_list_free(struct cuzk_device_info *list)
     cuzk_free(list);
 }
 
+int cuzk_device_built_with_cuda(void)
+{
+    return cuda_backend() != NULL;
+}
+
+cuzk_status cuzk_device_cuda_note(char note[160], struct cuzk_error *err)
+{
+    const struct cuzk_backend *cuda = cuda_backend();
+    struct cuzk_device_info *list = NULL;
+    size_t count = 0;
+    char absent[120] = "";
+    note[0] = '\0';
+    if (cuda == NULL) {
+        (void)snprintf(note, 160, "this build has no CUDA backend");
+        return CUZK_OK;
+    }
+    cuzk_status status = cuda->list(&list, &count, absent, err);
+    cuzk_free(list);
+    if (status == CUZK_OK && count == 0)
+        (void)snprintf(note, 160, "no CUDA device: %s", absent);
+    else if (status == CUZK_OK)
+        (void)snprintf(note, 160, "%zu CUDA device%s", count, count == 1 ? "" : "s");
+    return status;
+}
+
 const struct cuzk_device_info *cuzk_device_describe(const struct cuzk_device *device)
 {
     return &device->info;
@@ -212,7 +237,8 @@ static cuzk_status resolve(struct choice *out, const char *name, struct cuzk_err
         strncmp(name, "GPU-", 4) == 0)
         return resolve_cuda(out, name, err);
     return cuzk_fail(err, CUZK_E_ARGUMENT,
-                     "device %s: not one of auto, cpu, cuda, cuda:N, or a UUID (GPU-…)", name);
+                     "device %s: not one of auto, cpu, cuda, cuda:N, cuda:all, or a UUID (GPU-…)",
+                     name);
 }
 
 static cuzk_status open_choice(struct cuzk_device **out, const struct choice *choice,

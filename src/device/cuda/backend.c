@@ -19,13 +19,12 @@ static void describe(struct cuzk_device_info *out, const struct cuzk_cuda_descri
 static cuzk_status cuda_list(struct cuzk_device_info **out, size_t *count, char absent[120],
                              struct cuzk_error *err)
 {
-    const int n = cuzk_cuda_count();
+    int n;
     *out = NULL;
     *count = 0;
-    if (n == 0) {
-        (void)snprintf(absent, 120, "the driver is absent or shows no device");
-        return CUZK_OK;
-    }
+    cuzk_status found = cuzk_cuda_find(&n, absent, err);
+    if (found != CUZK_OK || n == 0)
+        return found;
     struct cuzk_device_info *list = cuzk_calloc((size_t)n, sizeof *list);
     if (list == NULL)
         return cuzk_fail(err, CUZK_E_MEMORY, "out of memory for the list of devices");

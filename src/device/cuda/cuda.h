@@ -38,10 +38,12 @@ struct cuzk_cuda_description {
     uint64_t memory; /* bytes */
 };
 
-/* Devices that the driver shows; 0, not an error, where there is no driver or no device. Counting
- * and describing start no device; asking for the free memory makes a context on it, which takes
+/* Devices that the driver shows. None, and *absent says why, where there is no driver or no device;
+ * a driver that is there and fails, or is too old for this build, is an error. Counting and
+ * describing start no device; asking for the free memory makes a context on it, which takes
  * some hundreds of megabytes of that memory and of milliseconds. */
-int cuzk_cuda_count(void);
+cuzk_status cuzk_cuda_find(int *count, char absent[120], struct cuzk_error *err);
+int cuzk_cuda_count(void); /* 0 in all of these cases */
 cuzk_status cuzk_cuda_describe(struct cuzk_cuda_description *out, int index,
                                struct cuzk_error *err);
 cuzk_status cuzk_cuda_free_memory(uint64_t *bytes, int index, struct cuzk_error *err);

@@ -37,13 +37,40 @@ cuzk_status cuzk::make_current(struct cuzk_cuda *device, struct cuzk_error *err)
     return CUZK_OK;
 }
 
+extern "C" cuzk_status cuzk_cuda_find(int *count, char absent[120], struct cuzk_error *err)
+{
+    int driver = 0, needed = 0;
+    *count = 0;
+    absent[0] = '\0';
+    const cudaError_t code = cudaGetDeviceCount(count);
+    if (code == cudaSuccess && *count > 0)
+        return CUZK_OK;
+    (void)cudaGetLastError();
+    *count = 0;
+    // Without a driver the runtime finds its version, 0, insufficient.
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
+        (void)cudaGetLastError();
+        snprintf(absent, 120, "there is no NVIDIA driver");
+        return CUZK_OK;
+    }
+    if (code == cudaSuccess || code == cudaErrorNoDevice) {
+        snprintf(absent, 120, "the driver shows no device");
+        return CUZK_OK;
+    }
+    if (code == cudaErrorInsufficientDriver && cudaRuntimeGetVersion(&needed) == cudaSuccess)
+        return cuzk_fail(err, CUZK_E_DEVICE,
+                         "cuda: the driver is one for CUDA %d.%d, this build needs %d.%d: update "
+                         "the driver",
+                         driver / 1000, driver % 1000 / 10, needed / 1000, needed % 1000 / 10);
+    return cuzk_fail(err, CUZK_E_DEVICE, "cuda: cudaGetDeviceCount: %s", cudaGetErrorString(code));
+}
+
 extern "C" int cuzk_cuda_count(void)
 {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return 0;
-    }
+    int count;
+    char absent[120];
+    struct cuzk_error ignored;
+    (void)cuzk_cuda_find(&count, absent, &ignored);
     return count;
 }
 
