@@ -531,9 +531,7 @@ static int run(const struct command *self, int argc, char **argv)
          "most memory of each card to use (default: what is free)"},
         {"isa", "NAME", OPTION_TEXT, &settings.isa, "instruction set path (see `cuzk version`)"},
         {"device", "NAMES", OPTION_TEXT, &settings.device,
-         "where to prove: one, several with commas, or cuda:all (see `cuzk devices --help`; "
-         "default: "
-         "auto)"},
+         "where to prove: A, A,B or cuda:all (see `cuzk devices --help`; default: auto)"},
         {"repeat", "N", OPTION_NUMBER, &repeat, "prove N times, and report each"},
         {"overlap", "0|1", OPTION_NUMBER, &job.overlap,
          "make and start proofs beside others (default: 1 on cards)"},
