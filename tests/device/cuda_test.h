@@ -36,6 +36,17 @@ CUZK_TEST_MAYBE void test_result(bool ok, const char *format, ...)
     fflush(stdout);
 }
 
+/* What was checked since the last call counts as one test: for sweeps of a million checks. */
+CUZK_TEST_MAYBE void test_fold(const char *what)
+{
+    static unsigned tests, failed_before;
+    printf("%s: %u checks, %u failed\n", what, test_passed - tests + test_failed - failed_before,
+           test_failed - failed_before);
+    tests += test_failed == failed_before;
+    test_passed = tests;
+    failed_before = test_failed;
+}
+
 CUZK_TEST_MAYBE uint64_t test_random(void)
 {
     uint64_t z = test_state += 0x9e3779b97f4a7c15u;

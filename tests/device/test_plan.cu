@@ -121,19 +121,24 @@ int main(void)
     printf("CUZK_TEST_SEED=%llu\n", (unsigned long long)test_state);
     for (int kind = 0; kind < 2; kind++) {
         const int bits = kind == 0 ? full_bits : short_bits;
+        const char *const name = kind == 0 ? "scalars of all bits" : "short scalars";
+        printf("%s\n", name);
         for (size_t n = 1; n <= 5000; n++)
             check(n, bits, most_elements);
+        test_fold("up to 5000 points");
         for (size_t power = 2; power <= most_points; power *= 2)
             for (size_t n = power - 1; n <= power + 1 && n < most_points; n++) {
                 check(n, bits, most_elements);
                 shrink(n, bits);
             }
+        test_fold("about powers of two");
         for (int i = 0; i < 2000; i++) {
             const size_t below = most_points >> test_random() % 29;
             const size_t n = 1 + test_random() % (below - 1);
             check(n, bits, most_elements);
             shrink(n, bits);
         }
+        test_fold("random numbers of points");
     }
     return test_end();
 }

@@ -307,12 +307,20 @@ int main(void)
         test_state = strtoull(seed, NULL, 0);
     printf("CUZK_TEST_SEED=%llu\n", (unsigned long long)test_state);
     edges();
+    test_fold("edges");
     gap(128, 40 * chunk);
+    test_fold("a gap, bounded by the budget");
     gap(40, UINT64_MAX);
+    test_fold("a gap, bounded by the memory");
     random_run(200, UINT64_MAX, false);
+    test_fold("random, room for all");
     random_run(12, UINT64_MAX, false);
+    test_fold("random, little memory");
     random_run(200, 12 * chunk, false);
+    test_fold("random, a small budget");
     random_run(200, UINT64_MAX, true);
+    test_fold("random, a driver that refuses");
     random_run(20, 16 * chunk, true);
+    test_fold("random, little of all and a driver that refuses");
     return test_end();
 }
