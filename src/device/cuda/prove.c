@@ -18,10 +18,27 @@ struct cuda_pending {
     enum cuzk_fault fault;
 };
 
-static uint64_t squeezed_bytes(const struct cuzk_query *query)
+/* A query's scalars squeezed on the host, in memory that is wiped. */
+struct squeezed {
+    void *bits, *values;
+    uint64_t bit_bytes, value_bytes;
+};
+
+static struct squeezed squeezed_sizes(const struct cuzk_query *query)
 {
-    return 8 * (uint64_t)cuzk_words(query->count) +
-           sizeof(struct bls12_381_fr) * (uint64_t)query->dense;
+    return (struct squeezed){.bit_bytes = 8 * (uint64_t)cuzk_words(query->count),
+                             .value_bytes = sizeof(struct bls12_381_fr) * (uint64_t)query->dense};
+}
+
+/* What a proof needs of the device at once, in no smaller pieces: three vectors, and the table of
+ * the transforms, which stays. */
+static uint64_t vector_bytes(const struct cuzk_qap *qap)
+{
+    return 3 * sizeof(struct bls12_381_fr) << qap->log2_domain;
+}
+static uint64_t table_bytes(const struct cuzk_qap *qap)
+{
+    return (uint64_t)64 << qap->log2_domain;
 }
 
 void cuzk_cuda_prove_needs(const struct cuzk_device_circuit *circuit,
@@ -29,11 +46,10 @@ void cuzk_cuda_prove_needs(const struct cuzk_device_circuit *circuit,
 {
     (void)key;
     const struct cuzk_qap *qap = circuit->qap;
-    const uint64_t n = (uint64_t)1 << qap->log2_domain;
-    /* The scalars of two queries. Three vectors and the twiddles; a multi-exponentiation cuts
-     * itself to what is left. */
-    bytes[0] = squeezed_bytes(&qap->a) + squeezed_bytes(&qap->b);
-    bytes[1] = 3 * n * sizeof(struct bls12_381_fr) + n * 64 + ((uint64_t)512 << 20);
+    const struct squeezed a = squeezed_sizes(&qap->a), b = squeezed_sizes(&qap->b);
+    bytes[0] = a.bit_bytes + a.value_bytes + b.bit_bytes + b.value_bytes;
+    /* A multi-exponentiation cuts itself to what is left. */
+    bytes[1] = vector_bytes(qap) + table_bytes(qap) + ((uint64_t)512 << 20);
 }
 
 /* Flips a bit of device memory, for tests. */
@@ -47,16 +63,15 @@ static cuzk_status flip(struct cuda_device *device, bool wanted, void *p, struct
     return status == CUZK_OK ? cuzk_cuda_upload(device->cuda, p, &word, sizeof word, err) : status;
 }
 
-/* Refuses as a whole what would fail halfway: three vectors and the transforms' table are needed at
- * once, in no smaller pieces. */
+/* Refuses as a whole what would fail halfway. */
 static cuzk_status vectors_fit(struct cuda_device *device, const struct cuzk_qap *qap,
                                struct cuzk_error *err)
 {
-    const uint64_t n = (uint64_t)1 << qap->log2_domain, table = 64 * n;
+    const uint64_t table = table_bytes(qap);
     struct cuzk_account a;
     cuzk_budget_read(device->base.memory, &a);
     const uint64_t kept = a.used_by[CUZK_PURPOSE_NTT]; /* the table, if there is one */
-    const uint64_t needed = 3 * n * sizeof(struct bls12_381_fr) + (kept < table ? table - kept : 0);
+    const uint64_t needed = vector_bytes(qap) + (kept < table ? table - kept : 0);
     const uint64_t available = a.limit > a.used ? a.limit - a.used : 0;
     if (needed <= available)
         return CUZK_OK;
@@ -237,11 +252,17 @@ static size_t piece_points(const struct cuda_device *device, enum cuzk_section s
     return (size_t)(bytes / cuda_point_bytes(section)) / 64 * 64;
 }
 
-/* The whole sum; its time goes to *seconds. The caller holds the lock. */
+/* The whole sum; its time goes to the section's stage. The caller holds the lock. */
 static cuzk_status section_sum(struct cuda_device *device, struct sum *sum,
                                const struct cuda_key *key, enum cuzk_section section,
-                               const struct weights *w, double *seconds, struct cuzk_error *err)
+                               const struct weights *w, struct cuzk_stages *stages,
+                               struct cuzk_error *err)
 {
+    static const enum cuzk_stage stage_of[CUZK_SECTIONS] = {[CUZK_H] = CUZK_STAGE_MSM_H,
+                                                            [CUZK_L] = CUZK_STAGE_MSM_L,
+                                                            [CUZK_QUERY_A] = CUZK_STAGE_MSM_A,
+                                                            [CUZK_QUERY_B1] = CUZK_STAGE_MSM_B1,
+                                                            [CUZK_QUERY_B2] = CUZK_STAGE_MSM_B2};
     const size_t count = key->count[section], size = (size_t)cuda_point_bytes(section);
     const double start = cuzk_os_seconds();
     size_t before = 0;
@@ -264,7 +285,7 @@ static cuzk_status section_sum(struct cuda_device *device, struct sum *sum,
         }
         cuzk_cuda_free(device->cuda, points);
     }
-    *seconds += cuzk_os_seconds() - start;
+    stages->seconds[stage_of[section]] += cuzk_os_seconds() - start;
     return status;
 }
 
@@ -289,8 +310,7 @@ cuzk_status cuzk_cuda_prove_start(struct cuzk_device *base, struct cuzk_pending 
     cuzk_status status = quotient(&h, device, pending, stages, err);
     const struct weights w = {.all = h};
     if (status == CUZK_OK)
-        status = section_sum(device, &sum, cuda_key, CUZK_H, &w, &stages->seconds[CUZK_STAGE_MSM_H],
-                             err);
+        status = section_sum(device, &sum, cuda_key, CUZK_H, &w, stages, err);
     cuzk_cuda_free(device->cuda, h);
     (void)pthread_mutex_unlock(&device->lock);
     pending->h = sum.g1;
@@ -302,18 +322,11 @@ cuzk_status cuzk_cuda_prove_start(struct cuzk_device *base, struct cuzk_pending 
     return CUZK_OK;
 }
 
-/* A query's scalars squeezed on the host, in memory that is wiped. */
-struct squeezed {
-    void *bits, *values;
-    uint64_t bit_bytes, value_bytes;
-};
-
 static cuzk_status squeeze(struct squeezed *out, const struct cuzk_pending *pending,
                            const struct cuzk_query *query, struct cuzk_budget *host,
                            struct cuzk_error *err)
 {
-    out->bit_bytes = 8 * (uint64_t)cuzk_words(query->count);
-    out->value_bytes = sizeof(struct bls12_381_fr) * (uint64_t)query->dense;
+    *out = squeezed_sizes(query);
     cuzk_status status =
         cuzk_budget_alloc(host, &out->bits, CUZK_PURPOSE_WITNESS, out->bit_bytes, err);
     if (status == CUZK_OK)
@@ -336,15 +349,15 @@ static void drop(struct squeezed *s, struct cuzk_budget *host)
  * holds the lock. */
 static cuzk_status query_sums(struct cuda_device *device, struct sum *sums,
                               const struct cuda_key *key, const enum cuzk_section *sections,
-                              const enum cuzk_stage *stages, size_t count, const uint64_t *bits,
-                              const struct bls12_381_fr *values, const struct cuda_query *query,
-                              double *seconds, struct cuzk_error *err)
+                              size_t count, const uint64_t *bits, const struct bls12_381_fr *values,
+                              const struct cuda_query *query, struct cuzk_stages *stages,
+                              struct cuzk_error *err)
 {
     struct scalars s = {0};
     const struct weights w = {.query = query, .scalars = &s};
     cuzk_status status = upload_scalars(device, &s, bits, values, query, err);
     for (size_t i = 0; i < count && status == CUZK_OK; i++)
-        status = section_sum(device, &sums[i], key, sections[i], &w, &seconds[stages[i]], err);
+        status = section_sum(device, &sums[i], key, sections[i], &w, stages, err);
     cuzk_cuda_free(device->cuda, s.buffer);
     return status;
 }
@@ -354,8 +367,6 @@ cuzk_status cuzk_cuda_prove_finish(struct cuzk_pending *base, struct cuzk_sums *
 {
     static const enum cuzk_section sections[] = {CUZK_L, CUZK_QUERY_A, CUZK_QUERY_B1,
                                                  CUZK_QUERY_B2};
-    static const enum cuzk_stage names[] = {CUZK_STAGE_MSM_L, CUZK_STAGE_MSM_A, CUZK_STAGE_MSM_B1,
-                                            CUZK_STAGE_MSM_B2};
     struct cuda_pending *pending = (struct cuda_pending *)base;
     struct cuda_device *device = cuda_of(base->device);
     const struct cuda_circuit *circuit = (const struct cuda_circuit *)base->circuit;
@@ -364,7 +375,6 @@ cuzk_status cuzk_cuda_prove_finish(struct cuzk_pending *base, struct cuzk_sums *
     struct cuzk_budget *host = device->base.config.host;
     struct squeezed a = {0}, b = {0};
     struct sum sum[4] = {{0}};
-    double *seconds = stages->seconds;
     memset(out, 0, sizeof *out);
     /* The host's part first, beside another proof's start: the device then does not wait for it. */
     cuzk_status status = squeeze(&a, base, &qap->a, host, err);
@@ -372,14 +382,14 @@ cuzk_status cuzk_cuda_prove_finish(struct cuzk_pending *base, struct cuzk_sums *
         status = squeeze(&b, base, &qap->b, host, err);
     (void)pthread_mutex_lock(&device->lock);
     if (status == CUZK_OK)
-        status = query_sums(device, sum, key, sections, names, 1, base->witness->bits,
-                            base->witness->values, &circuit->l, seconds, err);
+        status = query_sums(device, sum, key, sections, 1, base->witness->bits,
+                            base->witness->values, &circuit->l, stages, err);
     if (status == CUZK_OK)
-        status = query_sums(device, sum + 1, key, sections + 1, names + 1, 1, a.bits, a.values,
-                            &circuit->a, seconds, err);
+        status = query_sums(device, sum + 1, key, sections + 1, 1, a.bits, a.values, &circuit->a,
+                            stages, err);
     if (status == CUZK_OK)
-        status = query_sums(device, sum + 2, key, sections + 2, names + 2, 2, b.bits, b.values,
-                            &circuit->b, seconds, err);
+        status = query_sums(device, sum + 2, key, sections + 2, 2, b.bits, b.values, &circuit->b,
+                            stages, err);
     (void)pthread_mutex_unlock(&device->lock);
     drop(&a, host);
     drop(&b, host);
