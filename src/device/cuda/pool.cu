@@ -426,8 +426,7 @@ extern "C" cuzk_status cuzk_cuda_account_read(struct cuzk_cuda *device,
 cuzk_status cuzk::pool_settle(pool *p, struct cuzk_error *err)
 {
     unback_free(p, UINT64_MAX);
-    p->peak_used = p->used;
-    p->peak_held = p->held;
+    cuzk_cuda_account_restart(p->device);
     CUZK_TRY(cuzk_cuda_driver_used(p->device, &p->baseline, err));
     p->baseline -= p->held;
     p->settled = true;
