@@ -260,8 +260,6 @@ static void test_other_user(void **state)
         print_message("SKIPPED: needs root to make a process of another user\n");
         skip();
     }
-    static const int silent = 0;
-    (void)silent;
     struct target t = target_start(executes, NULL);
     target_wait(&t);
     pid_t m = fork();
